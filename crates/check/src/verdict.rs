@@ -1,8 +1,10 @@
 //! What the end of a run says about a function.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use lmlang_interp::{Fault, LimitKind, Outcome, Place};
+use lmlang_ir::graph::{is_border, types_with_invariants};
 use lmlang_ir::{ContractKind, ContractRef, FuncRef, NodeRef, Program};
 
 use crate::distance::{Distance, distance};
@@ -142,11 +144,22 @@ pub(crate) fn judge(program: &Program, function: FuncRef, outcome: Option<&Outco
     }
 }
 
-/// The demand of the function itself that a run violates right at its start; none for any other contract.
+/// The demand of the function itself that a run violates right at its start, an invariant of what it takes among them; none
+/// for any other contract.
 fn unmet(program: &Program, function: FuncRef, contract: ContractRef, place: &Place) -> Option<Unmet> {
-    let [at] = &place.stack[..] else { return None };
-    let body = program.function(function).filter(|_| at.function == function)?.body();
-    let demands = body.contracts().filter(|(_, found)| found.kind == ContractKind::Require);
-    let met = demands.map(|(of, _)| of).position(|of| of == contract)?;
+    // What is checked before the body stands at no node of the function.
+    let is_demand = match &place.stack[..] {
+        [at] => at.function == function,
+        [border, _] => border.function == function && border.node.is_none(),
+        _ => false,
+    };
+    let found = program.function(function).filter(|_| is_demand)?;
+    let types = found.head().params.iter().flat_map(|param| types_with_invariants(program, &param.ty));
+    let stating = types.collect::<BTreeSet<_>>().into_iter().flat_map(|of| program.invariants_of(of));
+    let stating = stating.filter_map(|of| program.function(of)).filter(|_| is_border(found));
+    let invariants =
+        stating.flat_map(|of| of.body().contracts()).filter(|(_, of)| of.kind == ContractKind::Invariant);
+    let requires = found.body().contracts().filter(|(_, of)| of.kind == ContractKind::Require);
+    let met = invariants.chain(requires).map(|(of, _)| of).position(|of| of == contract)?;
     Some(Unmet { met, distance: distance(program, contract, place) })
 }

@@ -1,5 +1,7 @@
 //! What can be told: an entity as text, and its shorter forms.
 
+use std::sync::Arc;
+
 use lmlang_ir::text::{self, Detail};
 use lmlang_ir::{ContractKind, FuncRef, Function, Program, Ref, TypeRef, VarRef};
 
@@ -100,6 +102,7 @@ impl Section {
 
     /// A nominal type.
     pub(crate) fn type_def(program: &Program, role: Role, of: TypeRef, heading: String) -> Section {
+        let heading = heading + &invariants(program, of);
         let text = text::print_type(program, of, Detail::Full);
         let Some(def) = program.type_def(of) else {
             return Section::lines(role, of.into(), heading, text);
@@ -158,6 +161,20 @@ fn docs(doc: Option<&str>) -> String {
     lines.map(|line| format!("; {}", cut(line)).trim_end().to_owned() + "\n").collect()
 }
 
+/// What holds of each value of a type, and where that is stated.
+fn invariants(program: &Program, of: TypeRef) -> String {
+    let stated = program.invariants_of(of).flat_map(|stating| {
+        let contracts = program.function(stating).into_iter().flat_map(|found| found.body().contracts());
+        let invariants = contracts.filter(|(_, contract)| contract.kind == ContractKind::Invariant);
+        invariants.map(move |(_, contract)| (stating, &contract.message))
+    });
+    let line = |(stating, message): (FuncRef, &Arc<str>)| {
+        let path = program.path(stating.into());
+        format!("; invariant {}, stated in {path} #{stating}\n", cut(&format!("{message:?}")))
+    };
+    stated.take(CONTRACTS).map(line).collect()
+}
+
 fn function_head(program: &Program, of: FuncRef, function: &Function) -> String {
     let head = function.head();
     let bound = match head.effect_bound {
@@ -171,6 +188,7 @@ fn function_head(program: &Program, of: FuncRef, function: &Function) -> String 
         let word = match contract.kind {
             ContractKind::Require => "require",
             ContractKind::Ensure => "ensure",
+            ContractKind::Invariant => "invariant",
         };
         out.push_str(&format!("  {word} {}\n", cut(&format!("{:?}", contract.message))));
     }

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use lmlang_ir::graph::checks_invariants;
 use lmlang_ir::hash::{Content, Hash, Hasher};
-use lmlang_ir::{FuncRef, Program, Ref, StorageKind};
+use lmlang_ir::{FuncRef, Function, Program, Ref, StorageKind};
 use lmlang_verify::{Checked, Verified};
 
 use crate::code::{Code, Lowering};
@@ -66,14 +67,16 @@ impl Cache {
         let stale = Stale::of(checked, of);
         if let Some(entries) = self.lock().get(&key) {
             for entry in entries {
-                if around(checked.program(), &entry.code.depends, &stale) == entry.around {
+                if around(checked.program(), of.function(), &entry.code.depends, &stale) == entry.around {
                     return Some(Arc::clone(&entry.code));
                 }
             }
         }
         let code = Arc::new(lower(checked.program(), of.of(), of.function(), &stale, lowering)?);
-        let entry =
-            Entry { around: around(checked.program(), &code.depends, &stale), code: Arc::clone(&code) };
+        let entry = Entry {
+            around: around(checked.program(), of.function(), &code.depends, &stale),
+            code: Arc::clone(&code),
+        };
         let mut shelves = self.lock();
         if shelves.len() >= CAPACITY {
             shelves.clear();
@@ -86,7 +89,7 @@ impl Cache {
 }
 
 /// The hash of what code depends on besides the content of its function.
-fn around(program: &Program, depends: &[Ref], stale: &Stale) -> Hash {
+fn around(program: &Program, function: &Function, depends: &[Ref], stale: &Stale) -> Hash {
     let mut hasher = Hasher::new(b"around");
     hasher.number(stale.nodes.len() as u64);
     stale.nodes.iter().for_each(|node| {
@@ -98,6 +101,18 @@ fn around(program: &Program, depends: &[Ref], stale: &Stale) -> Hash {
     });
     let mut seen: std::collections::BTreeSet<u64> = depends.iter().map(|of| of.number).collect();
     let mut queue: Vec<Ref> = depends.to_vec();
+    if checks_invariants(program, function) {
+        // Where there are values with invariants in what enters and leaves it, and what states them.
+        let head = function.head();
+        let signature = head.params.iter().map(|param| &param.ty).chain(&head.results);
+        for ty in signature {
+            ty.each_named(&mut |named| {
+                if seen.insert(named.number()) {
+                    queue.push(named.into());
+                }
+            });
+        }
+    }
     while let Some(of) = queue.pop() {
         hasher.number(of.number);
         if let Ok(function) = of.try_into()
@@ -113,6 +128,9 @@ fn around(program: &Program, depends: &[Ref], stale: &Stale) -> Hash {
             && let Some(def) = program.type_def(named)
         {
             def.hash_into(&mut hasher);
+            program.invariants_of(named).for_each(|stated| {
+                hasher.number(stated.number());
+            });
             // Layouts in memory go through all nested types.
             for ty in def.part_types() {
                 ty.each_named(&mut |inner| {

@@ -7,6 +7,7 @@
 use crate::record::Origin;
 use lmlang_ir::{ContractRef, FuncRef, NodeRef, Ref, RegionRef, Signature, Source, Type, VarRef};
 
+use crate::contained::Finder;
 use crate::heap::Obj;
 
 /// One word of code: `[opcode | fuel << 8, a, b, c]`.
@@ -293,6 +294,8 @@ pub(crate) enum HeapOp {
     FileRead,
     FileWrite,
     FileClose,
+    /// `ref a = array of the values in ref b that finder d,e finds`; of none while a contract is being evaluated
+    Contained,
     /// `function b of the host`, on the first slots
     Host,
 }
@@ -362,6 +365,7 @@ impl HeapOp {
         HeapOp::FileRead,
         HeapOp::FileWrite,
         HeapOp::FileClose,
+        HeapOp::Contained,
         HeapOp::Host,
     ];
 }
@@ -490,6 +494,7 @@ pub(crate) struct Code {
     pub(crate) objs: Box<[Obj]>,
     pub(crate) types: Box<[Type]>,
     pub(crate) lists: Box<[Box<[Loc]>]>,
+    pub(crate) finders: Box<[Finder]>,
     pub(crate) switches: Box<[SwitchTable]>,
     pub(crate) stops: Box<[StopSite]>,
     pub(crate) contracts: Box<[ContractRef]>,

@@ -215,7 +215,7 @@ pub struct Location {
     pub function: FuncRef,
     /// The region.
     pub region: RegionRef,
-    /// The node; `None` at the end of a region without terminator.
+    /// The node; `None` at the end of a region without terminator, and where invariants of the parameters are checked.
     pub node: Option<NodeRef>,
     /// Nodes that the run had executed.
     pub step: u64,

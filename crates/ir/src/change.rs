@@ -179,6 +179,7 @@ impl Program {
         body.regions().for_each(|(_, region)| region.params.iter().for_each(|param| in_type(&param.ty)));
         body.variables().for_each(|(_, variable)| in_type(&variable.ty));
         self.index.mention_all(mentioned, of.number());
+        self.index.state(of, function.invariants_of());
         self.functions.insert(of.number(), function);
         Ok(())
     }
@@ -190,6 +191,7 @@ impl Program {
         self.index.functions -= 1;
         self.index.counts.subtract(body.counts);
         self.index.unname(Some(head.module), &head.name, of.number());
+        self.index.unstate(of, function.invariants_of());
         self.index.forget_types(of.number(), head_types(head));
         for (_, region) in body.regions() {
             self.index.forget_types(of.number(), region.params.iter().map(|param| &param.ty));
@@ -347,6 +349,21 @@ impl Index {
                 self.uses.remove(&(user, of.number));
             }
             None => {}
+        }
+    }
+
+    /// A function states the invariants of a type: the type mentions it.
+    fn state(&mut self, function: FuncRef, of: Option<TypeRef>) {
+        if let Some(of) = of {
+            self.stating += 1;
+            self.mention(function.into(), of.number());
+        }
+    }
+
+    fn unstate(&mut self, function: FuncRef, of: Option<TypeRef>) {
+        if let Some(of) = of {
+            self.stating -= 1;
+            self.forget(function.into(), of.number());
         }
     }
 

@@ -331,9 +331,12 @@ pub enum ContractKind {
     Require,
     /// At return; its region's parameters are the results.
     Ensure,
+    /// On each value of the type of the function's only parameter that enters or leaves a public function, and when the
+    /// function is called.
+    Invariant,
 }
 
-/// A condition that a function demands or promises.
+/// A condition that a function demands or promises, or that it states of all values of a type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contract {
     /// When it is evaluated.
@@ -460,7 +463,7 @@ impl Content for Variable {
 impl Content for Contract {
     fn hash_into(&self, hasher: &mut Hasher) {
         hasher
-            .number(u64::from(self.kind == ContractKind::Ensure))
+            .number(self.kind as u64)
             .text(&self.message)
             .number(self.region.number())
             .optional(self.doc.as_deref());

@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
+use crate::entities::{Contract, ContractKind, EffectBound, FunctionHead, Region, RegionOwner, Variable};
 use crate::hash::{Content, Hash, Hasher};
 use crate::node::{Node, Source, Use};
 use crate::order::{Homes, Order, Standing};
-use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, VarRef};
+use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, TypeRef, VarRef};
 use crate::trie::{Change, Trie};
+use crate::types::Type;
 use crate::users::Users;
 
 /// A function at one revision. Cloning copies pointers.
@@ -116,6 +117,17 @@ impl PartialEq for Body {
     }
 }
 
+/// The type whose invariants a function with this head and body states.
+pub(crate) fn invariants_of(head: &FunctionHead, body: &Body) -> Option<TypeRef> {
+    let [param] = &head.params[..] else { return None };
+    let Type::Named(of) = param.ty else { return None };
+    let is_bounded = head.effect_bound <= EffectBound::Reads;
+    if !head.results.is_empty() || !head.captures.is_empty() || head.import.is_some() || !is_bounded {
+        return None;
+    }
+    body.contracts().any(|(_, contract)| contract.kind == ContractKind::Invariant).then_some(of)
+}
+
 impl Function {
     /// A function without a body.
     pub fn new(head: FunctionHead) -> Function {
@@ -125,6 +137,12 @@ impl Function {
     /// Everything but the body.
     pub fn head(&self) -> &FunctionHead {
         &self.head
+    }
+
+    /// The type whose invariants this function states: that of its only parameter. A function with results or captures,
+    /// or that may do more than read, states none.
+    pub fn invariants_of(&self) -> Option<TypeRef> {
+        invariants_of(&self.head, &self.body)
     }
 
     /// The regions with everything in them.

@@ -4,8 +4,9 @@
 //! backwards also a walk over the function.
 //!
 //! [`edges`] are those between nodes; [`calls`] is who mentions whom, as a graph for `petgraph`; [`subgraph`] cuts a
-//! piece out around some nodes, [`slices`] along dependence; [`impact`] is what a change of something concerns; [`in_scope`] which values a place can use; [`closure`] hashes a function with
-//! all that it needs; [`last_uses`] tells where values of the heap are needed for the last time.
+//! piece out around some nodes, [`slices`] along dependence; [`impact`] is what a change of something concerns; [`in_scope`] which
+//! values a place can use; [`closure`] hashes a function with all that it needs; [`last_uses`] tells where values of the heap
+//! are needed for the last time; [`invariants`] where those of types are checked.
 
 pub mod calls;
 pub mod closure;
@@ -13,6 +14,7 @@ pub mod edges;
 mod exits;
 pub mod impact;
 pub mod in_scope;
+pub mod invariants;
 pub mod last_uses;
 pub mod slices;
 pub mod subgraph;
@@ -25,6 +27,7 @@ pub use closure::{closure_hash, closure_hashes, interface_hash, world_hash};
 pub use edges::{Edge, EdgeKind, EdgeRef, Role};
 pub use impact::{Impact, impact};
 pub use in_scope::{MOST_LOOKED_AT, values_in_scope};
+pub use invariants::{checks_invariants, is_border, types_with_invariants};
 pub use last_uses::{LastUses, last_uses};
 pub use slices::{Slice, slice};
 pub use subgraph::{Direction, Neighbourhood, Subgraph, neighbourhood};

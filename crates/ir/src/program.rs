@@ -55,6 +55,8 @@ pub(crate) struct Index {
     pub(crate) modules: u64,
     pub(crate) types: u64,
     pub(crate) functions: u64,
+    /// Functions that state invariants of types.
+    pub(crate) stating: u64,
 }
 
 /// Where an entity is found, packed into one word since every ref has one: its kind, and the number of the function or
@@ -359,6 +361,16 @@ impl Program {
             .uses
             .range((user.number, 0)..=(user.number, u64::MAX))
             .filter_map(|(_, of)| self.ref_of(*of))
+    }
+
+    /// The functions that state invariants of a type, by ref: the type mentions them.
+    pub fn invariants_of(&self, of: TypeRef) -> impl Iterator<Item = FuncRef> + '_ {
+        self.uses_of(of.into()).filter_map(|used| FuncRef::try_from(used).ok())
+    }
+
+    /// Whether any type has invariants.
+    pub fn has_invariants(&self) -> bool {
+        self.index.stating > 0
     }
 
     /// All pairs of an entity and a user of it, with how often; a call graph when restricted to functions.

@@ -40,6 +40,8 @@ pub struct Options {
     pub recursion: bool,
     /// Whether functions may have contracts.
     pub contracts: bool,
+    /// Whether functions may state invariants of types.
+    pub invariants: bool,
     /// Whether some names are no identifiers, or clash.
     pub odd_names: bool,
 }
@@ -56,6 +58,7 @@ impl Default for Options {
             io: true,
             recursion: false,
             contracts: true,
+            invariants: false,
             odd_names: true,
         }
     }
@@ -64,7 +67,7 @@ impl Default for Options {
 impl Options {
     /// A program of a few nodes, for laws whose single case is dear.
     pub fn small() -> Options {
-        Options { functions: 2, nodes: 12, depth: 2, types: 2, ..Options::default() }
+        Options { functions: 2, nodes: 12, depth: 2, types: 2, invariants: true, ..Options::default() }
     }
 }
 

@@ -387,6 +387,11 @@ codes! {
         "func f (n: i64) -> () {\n  require \"positive\" = add.i64 n, 1\n  return\n}"
         "Yield a comparison."
         Some("func f (n: i64) -> () {\n  require \"positive\" = gt_s.i64 n, 0\n  return\n}");
+    InvariantSignature "INVARIANT_SIGNATURE" Error "V12" "an invariant in a function that does not state those of a type"
+        "A function states the invariants of the type of its parameter: it has that one alone, of a struct or an enum, no results, and the effect bound `reads` or `pure`."
+        "type Small = struct { n: i64 }\nfunc f (a: Small, b: i64) -> () {\n  invariant \"small\" = lt_s.i64 (struct.get Small.n a), 9\n  return\n}"
+        "State it in a function of the value alone."
+        Some("type Small = struct { n: i64 }\nfunc f (a: Small) -> () reads {\n  invariant \"small\" = lt_s.i64 (struct.get Small.n a), 9\n  return\n}");
     VariableInContract "VARIABLE_IN_CONTRACT" Error "V12" "a contract uses a variable"
         "A contract sees parameters, results, globals and memory; the variables of the function do not exist where it is evaluated."
         "func f (n: i32) -> (i32) {\n  var x: i32\n  require \"small\" = eq.i32 (var.get x), 0\n  var.set x, n\n  return (var.get x)\n}"

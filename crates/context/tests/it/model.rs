@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use lmlang_ir::{
-    Attr, Case, Effect, EffectBound, FuncRef, Initial, MemberRef, Node, NodeRef, Opcode, Program, Ref,
-    RefKind, RegionOwner, Source, StorageKind, Type, TypeRef, Variant, Visibility,
+    Attr, Case, Effect, EffectBound, FuncRef, Function, Initial, MemberRef, Node, NodeRef, Opcode, Program,
+    Ref, RefKind, RegionOwner, Source, StorageKind, Type, TypeRef, Variant, Visibility,
 };
 
 type Refs = BTreeSet<Ref>;
@@ -153,6 +153,9 @@ fn mentions(program: &Program, of: Ref) -> Refs {
         RefKind::Type => {
             let (_, def) = program.types().find(|(other, _)| Ref::from(*other) == of).unwrap();
             def.part_types().into_iter().for_each(|ty| types(ty, &mut found));
+            let states = |function: &Function| function.invariants_of().map(Ref::from) == Some(of);
+            let stating = program.functions().filter(|(_, function)| states(function));
+            found.extend(stating.map(|(function, _)| Ref::from(function)));
         }
         RefKind::Variable => {
             let (_, storage) = program.all_storage().find(|(other, _)| Ref::from(*other) == of).unwrap();

@@ -75,6 +75,17 @@ fn the_most_useful_comes_first() {
 }
 
 #[test]
+fn a_type_is_told_with_its_invariants() {
+    let stating = "func item (value: Item) -> () reads {\n  invariant \"it costs something\" = \
+                   gt_s.i64 (struct.get Item.price value), 0\n  return\n}\n";
+    let program = read(&format!("{SHOP}\n{stating}"));
+    let pack = pack_of(&program, &[named(&program, "shop::total")], 4_000).unwrap();
+    let states = named(&program, "shop::item");
+    let line = format!("; invariant \"it costs something\", stated in shop::item #{states}\n");
+    assert!(pack.text.contains(&line), "{}", pack.text);
+}
+
+#[test]
 fn a_hole_is_told_with_what_fits() {
     let text = "module m\nfunc f (a: i64, b: i32) -> (i64) pure {\n  c = add.i64 a, 1\n  d = mul.i64 c, _\n  return d\n}\n";
     let program = read(text);

@@ -7,6 +7,7 @@ use async_graphql::{Context, Enum, ID, InputObject, SimpleObject};
 use futures_util::{Stream, StreamExt};
 use lmlang_engine::checking::{self, Attempt, CheckRequest};
 use lmlang_engine::{Call, Engine, Scope};
+use lmlang_ir::graph::{is_border, types_with_invariants};
 use lmlang_ir::{ContractKind, FuncRef, Value, Visibility, text};
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -31,7 +32,7 @@ pub struct CheckContractsInput {
     program_id: ID,
     /// The revision, as for `program(at:)`: `r7`; without it, the head.
     at: Option<String>,
-    /// The functions, by ref or path. Without them all that have contracts or, where none has, all that are public.
+    /// The functions, by ref or path. Without them all that have contracts or return values with invariants; where none does, all that are public.
     functions: Option<Vec<String>>,
     /// The time for all of them, in milliseconds; each has its share of what is left.
     #[graphql(default)]
@@ -241,16 +242,19 @@ impl Search {
     }
 }
 
-/// The functions with contracts; where there are none, the public ones.
+/// The functions with contracts, their own or of the types that they return; where there are none, the public ones.
 fn worth_checking(view: &View) -> Vec<FuncRef> {
     let callable = || view.program().functions().filter(|(_, found)| found.head().captures.is_empty());
-    let demands = |kind: ContractKind| match kind {
-        ContractKind::Require | ContractKind::Ensure => true,
+    // What states invariants is not checked itself, but what returns values that have some.
+    let demands = |found: &lmlang_ir::Function| {
+        found.body().contracts().any(|(_, contract)| contract.kind != ContractKind::Invariant)
     };
-    let with_contracts: Vec<FuncRef> = callable()
-        .filter(|(_, found)| found.body().contracts().any(|(_, contract)| demands(contract.kind)))
-        .map(|(of, _)| of)
-        .collect();
+    let promises = |found: &lmlang_ir::Function| {
+        let mut results = found.head().results.iter();
+        is_border(found) && results.any(|ty| !types_with_invariants(view.program(), ty).is_empty())
+    };
+    let with_contracts: Vec<FuncRef> =
+        callable().filter(|(_, found)| demands(found) || promises(found)).map(|(of, _)| of).collect();
     if !with_contracts.is_empty() {
         return with_contracts;
     }

@@ -91,7 +91,7 @@ pub enum EditInput {
     /// whose outputs become a variable each, or one value, `n12.1` or `g5.0`; `as` is the variable, of several the first. It
     /// is called as the value is.
     DemoteToVar(Target),
-    /// Adds a condition that a function demands or promises.
+    /// Adds a condition that a function demands or promises, or an invariant of a type.
     AddContract(AddContract),
     /// Replaces a contract by its text.
     ReplaceContract(ReplaceText),
@@ -471,14 +471,14 @@ pub struct AddContract {
     /// What the contract is called later in the list.
     #[graphql(name = "as")]
     pub name_as: Option<String>,
-    /// The function; `INVARIANT` of a type is not supported yet.
+    /// The function; of an `INVARIANT` the type. Those of a type stand in a function that the first one adds.
     #[graphql(name = "ref")]
     pub of: String,
     /// When it is evaluated.
     pub kind: ContractKind,
     /// What it means, in words.
     pub message: String,
-    /// A boolean expression in the text form; results are `result` or `result0`, `result1`.
+    /// A boolean expression in the text form; results are `result` or `result0`, `result1`, a value of a type `value`.
     pub text: String,
 }
 
@@ -509,6 +509,7 @@ pub enum ContractKind {
     Require,
     /// At return.
     Ensure,
-    /// Whenever a value of the type enters or leaves a public function; not supported yet.
+    /// Where a value of the type enters or leaves a public function, alone or as a part of another one, but not through a
+    /// `ptr`.
     Invariant,
 }

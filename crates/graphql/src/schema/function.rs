@@ -537,6 +537,7 @@ impl Contract {
         match self.record().kind {
             lmlang_ir::ContractKind::Require => ContractKind::Require,
             lmlang_ir::ContractKind::Ensure => ContractKind::Ensure,
+            lmlang_ir::ContractKind::Invariant => ContractKind::Invariant,
         }
     }
 

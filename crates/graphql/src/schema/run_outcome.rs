@@ -129,7 +129,7 @@ pub struct FrameLocation {
     function: String,
     /// The region.
     region: String,
-    /// The node; null at the end of a region without a terminator.
+    /// The node; null at the end of a region without a terminator, and where invariants of the parameters are checked.
     node: Option<String>,
     /// The node's text.
     text: String,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_graphql::{ComplexObject, Context, Enum, ID, Object, Result, SimpleObject};
-use lmlang_ir::{Shape, TypeRef, text};
+use lmlang_ir::{ContractKind, Shape, TypeRef, text};
 
 use crate::direct::Direct;
 use crate::error::ApiError;
@@ -167,9 +167,17 @@ impl TypeDef {
         )
     }
 
-    /// Its invariants. None yet: they are not supported.
-    async fn contracts(&self) -> Vec<Contract> {
-        Vec::new()
+    /// Its invariants, by ref: conditions on each value that enters or leaves a public function, alone or as a part. They stand
+    /// in functions of the value.
+    async fn contracts(&self, context: &Context<'_>) -> Vec<Contract> {
+        let stating = self.view.program().invariants_of(self.of);
+        let functions = stating.filter_map(|of| Function::new(&self.view, of).ok());
+        let invariants = functions.flat_map(|function| {
+            let contracts = function.function.body().contracts();
+            let invariants = contracts.filter(|(_, contract)| contract.kind == ContractKind::Invariant);
+            invariants.map(|(of, _)| Contract::new(function.clone(), of)).collect::<Vec<_>>()
+        });
+        budget::list(context, invariants.collect()).await
     }
 
     /// What is written about it.

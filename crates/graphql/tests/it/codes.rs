@@ -108,6 +108,10 @@ fn cases() -> Vec<(&'static str, Value)> {
                 "func g (i: i32, x: i64) -> () {\n  z = block A -> (i64) { br_switch (break A, return) i (x) }\n  return\n}",
             ),
         ),
+        (
+            "INVARIANT_SIGNATURE",
+            json!([{ "addContract": { "ref": "f10", "kind": "INVARIANT", "message": "a", "text": "true" } }]),
+        ),
         ("INPUT_COUNT", lines("z = add.i64 a, b, 5")),
         ("ARITY_MISMATCH", lines("z = call f(a)")),
         (
@@ -202,10 +206,7 @@ fn cases() -> Vec<(&'static str, Value)> {
         ),
     ];
     let edits = vec![
-        (
-            "UNSUPPORTED",
-            json!([{ "addContract": { "ref": "f10", "kind": "INVARIANT", "message": "a", "text": "true" } }]),
-        ),
+        ("UNSUPPORTED", json!([{ "unwrap": { "ref": "n14", "as": "$x" } }])),
         (
             "DUPLICATE_NAME",
             json!([

@@ -285,6 +285,7 @@ impl From<VariableForm> for Variable {
 enum ContractKindForm {
     Require,
     Ensure,
+    Invariant,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -302,6 +303,7 @@ impl From<&Contract> for ContractForm {
         let kind = match of.kind {
             ContractKind::Require => ContractKindForm::Require,
             ContractKind::Ensure => ContractKindForm::Ensure,
+            ContractKind::Invariant => ContractKindForm::Invariant,
         };
         ContractForm { kind, message: of.message.clone(), g: Shown(of.region), doc: of.doc.clone() }
     }
@@ -312,6 +314,7 @@ impl From<ContractForm> for Contract {
         let kind = match of.kind {
             ContractKindForm::Require => ContractKind::Require,
             ContractKindForm::Ensure => ContractKind::Ensure,
+            ContractKindForm::Invariant => ContractKind::Invariant,
         };
         Contract { kind, message: of.message, region: of.g.0, doc: of.doc }
     }

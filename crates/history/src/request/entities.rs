@@ -5,12 +5,12 @@ use std::sync::Arc;
 use lmlang_ir::text::{Written, parse_type};
 use lmlang_ir::types::Type;
 use lmlang_ir::{
-    Contract, ContractKind, ContractRef, FuncRef, Function, FunctionHead, Module, ModuleRef, Param, Place,
-    Ref, RefKind, Region, RegionOwner, RegionParam, RegionRef, RegionRole, Shape, Source, TypeDef, TypeRef,
-    VarRef, Variable,
+    Contract, ContractKind, ContractRef, EffectBound, FuncRef, Function, FunctionHead, Module, ModuleRef,
+    Param, Place, Ref, RefKind, Region, RegionOwner, RegionParam, RegionRef, RegionRole, Shape, Source,
+    TypeDef, TypeRef, VarRef, Variable,
 };
 
-use super::error::{Done, EditError, code};
+use super::error::Done;
 use super::inputs::{
     AddContract, AddFunction, AddModule, AddVar, ConditionKind, MoveFunction, ParamRequest, Rename, SetDoc,
     SetSignature, SetVisibility,
@@ -20,7 +20,7 @@ use super::session::{Session, check_name, wrong_kind};
 /// The parameters of a contract's region: what it promises about, under the names that the text form gives them.
 fn contract_params(kind: ContractKind, results: &[Type]) -> Vec<RegionParam> {
     match (kind, results) {
-        (ContractKind::Require, _) => Vec::new(),
+        (ContractKind::Require | ContractKind::Invariant, _) => Vec::new(),
         (ContractKind::Ensure, [only]) => vec![RegionParam { name: Some("result".into()), ty: only.clone() }],
         (ContractKind::Ensure, several) => {
             let name = |index: usize| Some(format!("result{index}").into());
@@ -355,19 +355,19 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Adds a condition to a function.
+    /// Adds a condition to a function, or an invariant to a type: to a function that states those of the type.
     pub(super) fn add_contract(&mut self, edit: &AddContract) -> Done<Ref> {
         let of: Ref = self.entity(&["ref"], &edit.of)?;
-        let kind = match edit.kind {
-            ConditionKind::Require => ContractKind::Require,
-            ConditionKind::Ensure => ContractKind::Ensure,
-            ConditionKind::Invariant => {
-                let message = "invariants of types are not carried out yet";
-                let error = EditError::new(code::UNSUPPORTED, &["kind"], message).found("INVARIANT");
-                return Err(error.expected(["REQUIRE", "ENSURE"].map(str::to_owned)).into());
-            }
+        let (kind, wanted): (_, &[RefKind]) = match edit.kind {
+            ConditionKind::Require => (ContractKind::Require, &[RefKind::Function]),
+            ConditionKind::Ensure => (ContractKind::Ensure, &[RefKind::Function]),
+            ConditionKind::Invariant => (ContractKind::Invariant, &[RefKind::Type, RefKind::Function]),
         };
-        let function = FuncRef::try_from(of).map_err(|_| wrong_kind(&["ref"], of, &[RefKind::Function]))?;
+        let function = match (TypeRef::try_from(of), FuncRef::try_from(of)) {
+            (Ok(ty), _) if kind == ContractKind::Invariant => self.function_of_invariants(ty)?,
+            (_, Ok(function)) => function,
+            _ => return Err(wrong_kind(&["ref"], of, wanted).into()),
+        };
         let params = contract_params(kind, &self.function(&["ref"], function)?.head().results);
         let contract: ContractRef = self.allocate_in(function, ContractRef::new)?;
         let region: RegionRef = self.allocate_in(function, RegionRef::new)?;
@@ -382,6 +382,35 @@ impl Session<'_> {
         }
         self.bind(edit.name_as.as_ref(), contract)?;
         Ok(contract.into())
+    }
+
+    /// The function that states the invariants of a type: one that there is, else a new one beside the type. What they are
+    /// about is its parameter `value`.
+    fn function_of_invariants(&mut self, ty: TypeRef) -> Done<FuncRef> {
+        if let Some(function) = self.program.invariants_of(ty).next() {
+            return Ok(function);
+        }
+        let Some(def) = self.program.type_def(ty).cloned() else {
+            return Err(self.unknown(&["ref"], ty.into()).into());
+        };
+        let names = (1u32..).map(|count| match count {
+            1 => format!("{}_invariants", def.name),
+            more => format!("{}_invariants{more}", def.name),
+        });
+        let is_free = |name: &String| self.program.lookup(Some(def.module), name).next().is_none();
+        let name = names.into_iter().find(is_free).unwrap_or_default();
+        let function: FuncRef = self.allocate(FuncRef::new)?;
+        let param = Param { name: "value".into(), ty: Type::Named(ty) };
+        let head = FunctionHead {
+            effect_bound: EffectBound::Reads,
+            ..FunctionHead::new(name, def.module, vec![param], Vec::new())
+        };
+        self.program.add_function(function, head)?;
+        let root: RegionRef = self.allocate_in(function, RegionRef::new)?;
+        let region = Region::new(RegionOwner::Function, RegionRole::Body, Vec::new());
+        self.open(function)?.add_region(root, region)?;
+        self.insert_lines(&["text"], function, root, None, "return")?;
+        Ok(function)
     }
 
     /// Adds a variable to a function.

@@ -244,8 +244,8 @@ pub mod code {
             Some("{ applyTextPatch: { patch: \"--- a/m::f\\n+++ b/m::f\\n@@\\n-  return y\\n+  return x\" } }");
         UNSUPPORTED "Not carried out yet."
             "The edit, or one of its arguments, is part of the interface and not of this version."
-            "{ addContract: { ref: \"f10\", kind: INVARIANT, message: \"small\", text: \"true\" } }"
-            "Use the other edits."
+            "{ promoteVar: { ref: \"v5\", as: \"$x\" } }"
+            "Leave it out, or use the other edits."
             None;
         STRUCTURE "The change would break the structure."
             "Something that the other checks do not name stands in the way."

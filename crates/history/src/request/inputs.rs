@@ -480,6 +480,6 @@ pub enum ConditionKind {
     Require,
     /// At return.
     Ensure,
-    /// On values of a type: not supported yet.
+    /// On the values of a type that enter and leave public functions.
     Invariant,
 }

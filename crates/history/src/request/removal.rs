@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashSet};
 use lmlang_ir::text::LiteralPlace;
 use lmlang_ir::types::Type;
 use lmlang_ir::{
-    Body, ContractRef, FuncRef, ModuleRef, NodeRef, Place, Program, Ref, RegionOwner, RegionRef, Source,
-    TypeRef, Use, VarRef,
+    Body, ContractRef, FuncRef, ModuleRef, NodeRef, Place, Program, Ref, RefKind, RegionOwner, RegionRef,
+    Source, TypeRef, Use, VarRef,
 };
 
 use super::error::{Done, EditError, Fail, code};
@@ -315,7 +315,10 @@ impl Session<'_> {
     /// What uses an entity of the program: nodes, or what has it in its head.
     pub(super) fn uses_in_program(&self, of: Ref) -> Vec<String> {
         let mut uses = Vec::new();
-        for (user, _) in self.program.users_of(of).filter(|(user, _)| *user != of) {
+        // A type mentions the functions that state its invariants; it goes on without them.
+        let states = |user: &Ref| of.kind == RefKind::Function && user.kind == RefKind::Type;
+        let users = self.program.users_of(of).map(|(user, _)| user);
+        for user in users.filter(|user| *user != of && !states(user)) {
             let nodes = FuncRef::try_from(user).ok().and_then(|user| self.program.function(user));
             let before = uses.len();
             uses.extend(nodes.into_iter().flat_map(|f| f.body().users_of(of.number)).map(shown));

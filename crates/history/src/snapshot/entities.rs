@@ -316,14 +316,19 @@ pub(super) fn read_variable(r: &mut Reader<'_>) -> Result<Variable, SnapshotErro
 }
 
 pub(super) fn write_contract(w: &mut Writer, contract: &Contract) {
-    w.number(u64::from(contract.kind == ContractKind::Ensure));
+    w.number(contract.kind as u64);
     w.text(&contract.message);
     w.reference(contract.region.number());
     w.optional(contract.doc.as_ref());
 }
 
 pub(super) fn read_contract(r: &mut Reader<'_>) -> Result<Contract, SnapshotError> {
-    let kind = if r.flag()? { ContractKind::Ensure } else { ContractKind::Require };
+    let kind = match r.number()? {
+        0 => ContractKind::Require,
+        1 => ContractKind::Ensure,
+        2 => ContractKind::Invariant,
+        _ => return Err(r.damaged("a kind of contract")),
+    };
     let (message, region) = (r.text()?, r.reference(RegionRef::new)?);
     Ok(Contract { kind, message, region, doc: r.optional()? })
 }

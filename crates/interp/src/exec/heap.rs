@@ -267,6 +267,10 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
             let function = u32::from(o.b) | u32::from(o.c) << 16;
             cx.m.put(o.a, Obj::new(Heap::Closure(function, captures)));
         }
+        HeapOp::Contained => {
+            let found = contained(cx, &mut o)?;
+            cx.m.put(o.a, Obj::new(Heap::Objs(found)));
+        }
         HeapOp::Print
         | HeapOp::ReadLine
         | HeapOp::FileOpen
@@ -318,6 +322,20 @@ fn list(cx: &mut Cx<'_>, o: &Operands<'_>) -> Result<Box<[Word]>, Stop> {
             Loc::Ref(slot) => Word::Ref(cx.m.operand(*slot)),
         })
         .collect())
+}
+
+/// The values with invariants that a value contains; none while a contract is being evaluated, for which none are checked.
+fn contained(cx: &mut Cx<'_>, o: &mut Operands<'_>) -> Result<Chunks<Obj>, Stop> {
+    if cx.m.contract_depth != 0 {
+        return Ok(Chunks::new());
+    }
+    let code = cx.code().ok_or(Stop::Broken)?;
+    let finder = code.finders.get(o.wide()).ok_or(Stop::Broken)?;
+    let most = o.fuel.min(cx.m.extra_limit).max(0).cast_unsigned();
+    let (found, looked_at) = finder.find(cx.m.obj(o.b), most).ok_or(Stop::Fuel)?;
+    cx.m.spend(o, looked_at * BYTES_PER_FUEL)?;
+    cx.m.room((size_of::<Obj>() * found.len()) as u64)?;
+    Ok(found)
 }
 
 fn copy_struct(heap: &Heap) -> Heap {

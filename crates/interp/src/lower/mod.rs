@@ -3,6 +3,7 @@
 //! Regions nest without bound, so the tree is walked with an explicit stack. Values get slots by lexical scope: what a
 //! region defines is free again behind it.
 
+mod contracts;
 mod control;
 mod emit;
 mod fold;
@@ -26,6 +27,7 @@ use lmlang_verify::{Checked, Verified};
 use crate::code::{
     Code, HeapOp, Loc, Lowering, NO_START, NodeSlots, Opcode, Patch, StopSite, SwitchTable, TAKE, Target,
 };
+use crate::contained::Finder;
 use crate::heap::Obj;
 use crate::value::{Class, class};
 use emit::{Emit, Label};
@@ -121,6 +123,7 @@ struct Lower<'a> {
     objs: Vec<Obj>,
     types: Vec<Type>,
     lists: Vec<Box<[Loc]>>,
+    finders: Vec<Finder>,
     switches: Vec<SwitchTable>,
     /// Whether a switch has more targets than there is room for, or a type more parts than an operand tells apart.
     too_wide: bool,
@@ -202,6 +205,7 @@ pub(crate) fn lower(
         objs: Vec::new(),
         types: Vec::new(),
         lists: Vec::new(),
+        finders: Vec::new(),
         switches: Vec::new(),
         too_wide: false,
         stops: Vec::new(),
@@ -247,12 +251,16 @@ impl Lower<'_> {
         }
         self.pin_constants();
         let ensures = self.contracts_of(ContractKind::Ensure);
-        if !ensures.is_empty() {
+        if !ensures.is_empty() || self.has_invariants(&head.results) {
             let results = head.results.iter().map(|ty| self.fresh(ty)).collect();
             self.epilogue = Some((self.emit.label(), results));
         }
-        for contract in self.contracts_of(ContractKind::Require) {
-            self.check(contract, &[]);
+        self.check_params();
+        // Of those of a type, the function that states them is called.
+        for kind in [ContractKind::Invariant, ContractKind::Require] {
+            for contract in self.contracts_of(kind) {
+                self.check(contract, &[]);
+            }
         }
         match self.function.body().root() {
             Some(root) => self.drive(root, Then::Nothing),
@@ -260,37 +268,12 @@ impl Lower<'_> {
         }
         if let Some((label, results)) = self.epilogue.clone() {
             self.emit.bind(label);
+            self.check_results(&results);
             for contract in ensures {
                 self.check(contract, &results);
             }
             self.leave(&results);
         }
-    }
-
-    fn contracts_of(&self, kind: ContractKind) -> Vec<ContractRef> {
-        let contracts = self.function.body().contracts();
-        contracts.filter(|(_, contract)| contract.kind == kind).map(|(of, _)| of).collect()
-    }
-
-    /// Evaluates a contract, unless one is being evaluated.
-    fn check(&mut self, contract: ContractRef, results: &[Loc]) {
-        let Some(content) = self.function.body().contract(contract) else { return };
-        let region = content.region;
-        let Some(found) = self.function.body().region(region) else { return };
-        for (port, (param, loc)) in found.params.iter().zip(results).enumerate() {
-            self.locs.insert(Source::RegionParam(region, port as u16), (*loc, param.ty.clone()));
-        }
-        let index = self.contracts.len() as u16;
-        self.contracts.push(contract);
-        self.contract = Some(index);
-        let skip = self.emit.label();
-        self.emit.branch(Opcode::ContractBegin, index, 0, skip);
-        if self.stale_regions.contains(&region) {
-            self.stop(StopSite::Open(region));
-        }
-        self.drive(region, Then::Nothing);
-        self.contract = None;
-        self.emit.bind(skip);
     }
 
     /// Lowers a region with all that is inside.
@@ -572,6 +555,7 @@ impl Lower<'_> {
             objs: self.objs.into(),
             types: self.types.into(),
             lists: self.lists.into(),
+            finders: self.finders.into(),
             switches: self.switches.into(),
             stops: self.stops.into(),
             contracts: self.contracts.into(),

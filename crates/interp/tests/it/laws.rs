@@ -43,7 +43,9 @@ fn bare(result: &RunResult) -> (Outcome, u64, u64, Vec<u8>) {
 
 /// The law, for a program that is generated from a seed.
 fn nothing_changes(seed: u64, slice: u64, fuel: u64) -> Result<(), TestCaseError> {
-    let generated = generate::seeded(seed, &Wild { recursion: seed.is_multiple_of(3), ..Wild::default() });
+    let wild =
+        Wild { recursion: seed.is_multiple_of(3), invariants: seed.is_multiple_of(2), ..Wild::default() };
+    let generated = generate::seeded(seed, &wild);
     let checked = check(generated.program.clone());
     let mut choices = Choices::seeded(seed ^ 1);
     for (function, _) in generated.program.functions() {

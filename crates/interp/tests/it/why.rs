@@ -149,6 +149,28 @@ fn values_come_through_copies_of_memory() {
 }
 
 #[test]
+fn checks_of_invariants_pass_values_by() {
+    let text = "pub func f (n: i32) -> (i32) {\n  s#n1 = call made(n)\n  t#n2 = call same(s)\n  \
+                return#n3 (struct.get#n4 Share.of t)\n}\ntype Share = struct { of: i32 }\n\
+                func share (value: Share) -> () pure {\n  \
+                invariant \"small\" { yield#n20 (lt_s.i32#n21 (struct.get#n22 Share.of value), 9#n23) }\n  return#n24\n}\n\
+                pub func made (n: i32) -> (Share) {\n  return#n30 (struct.new#n31 Share n)\n}\n\
+                pub func same (s: Share) -> (Share) {\n  return#n40 s\n}\n";
+    assert_eq!(
+        because(text, &["4"], 3, 0),
+        lines(&[
+            "n1 i32:4",
+            "n31 -> Share{of: 4}",
+            "n30 Share{of: 4}",
+            "n2 Share{of: 4}",
+            "n40 Share{of: 4}",
+            "n4 -> i32:4",
+            "n3 i32:4"
+        ])
+    );
+}
+
+#[test]
 fn closures_and_matches_pass_values_on() {
     let text = "func f (n: i64) -> (i64) {\n  c#n1 = closure.new adder n\n  r#n2 = closure.call<(i64) -> (i64)> c, 5#n3\n  \
                 o#n4 = enum.new option<i64>.some r\n  m#n5 = match o -> (i64) {\n    case some (x: i64) { yield#n6 x }\n    case none { yield#n7 0#n8 }\n  }\n  \

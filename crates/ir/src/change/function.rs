@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{FunctionMut, StructureError, each_outer_mention, head_types};
 use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
-use crate::function::{Body, Counts};
+use crate::function::{Body, Counts, invariants_of};
 use crate::node::{Node, NodeContent, Source, Use};
-use crate::refs::{ContractRef, NodeRef, RegionRef, VarRef};
+use crate::refs::{ContractRef, NodeRef, RegionRef, TypeRef, VarRef};
 
 impl FunctionMut<'_> {
     /// The head as it stands.
@@ -22,7 +22,9 @@ impl FunctionMut<'_> {
     /// Replaces the head and returns the one before.
     pub fn set_head(&mut self, head: FunctionHead) -> Arc<FunctionHead> {
         let (of, head) = (self.of.number(), Arc::new(head));
+        let stated = invariants_of(self.head, self.body);
         let before = std::mem::replace(self.head, Arc::clone(&head));
+        self.restate(stated);
         if (before.module, &before.name) != (head.module, &head.name) {
             self.index.unname(Some(before.module), &before.name, of);
             self.index.name(Some(head.module), &head.name, of);
@@ -60,14 +62,19 @@ impl FunctionMut<'_> {
     /// Adds a contract; its region follows with [`FunctionMut::add_region`].
     pub fn add_contract(&mut self, of: ContractRef, contract: Contract) -> Result<(), StructureError> {
         self.index.claim(of.into(), self.of.number())?;
+        let stated = invariants_of(self.head, self.body);
         self.body.contracts.insert(of.number(), contract);
+        self.restate(stated);
         Ok(())
     }
 
     /// Replaces the record of a contract and returns the one before.
     pub fn set_contract(&mut self, of: ContractRef, contract: Contract) -> Result<Contract, StructureError> {
         let missing = StructureError::Missing(of.into());
-        Ok(std::mem::replace(self.body.contracts.get_mut(of.number()).ok_or(missing)?, contract))
+        let stated = invariants_of(self.head, self.body);
+        let before = std::mem::replace(self.body.contracts.get_mut(of.number()).ok_or(missing)?, contract);
+        self.restate(stated);
+        Ok(before)
     }
 
     /// Removes a contract whose region is gone.
@@ -77,7 +84,19 @@ impl FunctionMut<'_> {
             return Err(StructureError::NotEmpty(of.into()));
         }
         self.index.release(of.into(), self.of.number());
-        self.body.contracts.remove(of.number()).ok_or(StructureError::Missing(of.into()))
+        let stated = invariants_of(self.head, self.body);
+        let removed = self.body.contracts.remove(of.number()).ok_or(StructureError::Missing(of.into()));
+        self.restate(stated);
+        removed
+    }
+
+    /// Whether the function states invariants, and of what, is told by its head and its contracts: one of them changed.
+    fn restate(&mut self, before: Option<TypeRef>) {
+        let after = invariants_of(self.head, self.body);
+        if before != after {
+            self.index.unstate(self.of, before);
+            self.index.state(self.of, after);
+        }
     }
 
     /// Adds an empty region to an owner that exists. The region of the function itself becomes its root.

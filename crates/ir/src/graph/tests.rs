@@ -385,3 +385,35 @@ fn recursive_functions_share_a_component_and_keep_hashes_of_their_own() {
     assert_ne!(hash(&s.program, even), before.0);
     assert_ne!(hash(&s.program, odd), before.1);
 }
+
+#[test]
+fn closure_hashes_cover_invariants_where_they_are_checked() {
+    let hashes = |share: &str, visibility: &str| {
+        let text = format!(
+            "module m#m1
+            type Share#t2 = struct {{ percent#d3: i32 }}
+            {share}
+            {visibility} func of#f20 (n: i32) -> (Share) #g21 {{ return#n22 (struct.new#n23 Share n) }}
+            func inner#f30 (n: i32) -> (Share) #g31 {{ return#n32 (struct.new#n33 Share n) }}
+            pub func other#f40 (n: i32) -> (i32) #g41 {{ return#n42 n }}"
+        );
+        let program = parse_program(&text, &mut RefAllocator::starting_at(100)).unwrap();
+        [20, 40].map(|of| closure_hash(&program, FuncRef::new(of).unwrap()).unwrap())
+    };
+    let stating = |most: u32| {
+        format!(
+            "func share#f5 (value: Share) -> () pure #g6 {{
+              invariant#k7 \"at most\" #g8 {{ yield#n9 (le_u.i32#n10 (struct.get#n11 Share.percent value), {most}#n12) }}
+              return#n13
+            }}"
+        )
+    };
+    let without = hashes("", "pub");
+    let with = hashes(&stating(100), "pub");
+    assert_ne!(with[0], without[0]);
+    assert_ne!(with[0], hashes(&stating(99), "pub")[0]);
+    assert_ne!(with[0], hashes(&stating(100), "")[0], "where it is private, nothing is checked");
+    assert_eq!(without[0], hashes("", "")[0]);
+    let stated = [without, with].map(|[_, other]| other);
+    assert_eq!(stated[0], stated[1], "it has no such value");
+}

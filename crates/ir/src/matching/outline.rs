@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::entities::{ContractKind, Region, RegionRole, hash_import};
+use crate::entities::{Region, RegionRole, hash_import};
 use crate::function::Function;
 use crate::hash::Hasher;
 use crate::node::{Node, Source, hash_op, hash_type, hash_types};
@@ -356,7 +356,7 @@ pub(crate) fn fingerprint(of: FuncRef, function: &Function) -> u64 {
         hasher.number(outline.walk(function, region, &mut Vec::new()));
     }
     for (_, contract) in body.contracts() {
-        hasher.number(u64::from(contract.kind == ContractKind::Ensure)).text(&contract.message);
+        hasher.number(contract.kind as u64).text(&contract.message);
         hasher.number(outline.walk(function, contract.region, &mut Vec::new()));
     }
     short(&hasher)

@@ -132,9 +132,9 @@ pub mod code {
             None;
         UNSUPPORTED "Something of the language that is not carried out yet."
             "The form is reserved for a later version."
-            "func f (a: i64) -> () {\n  invariant \"small\" = lt_s.i64 a, 9\n  return\n}"
-            "Do without it: a `require` is evaluated at entry."
-            Some("func f (a: i64) -> () {\n  require \"small\" = lt_s.i64 a, 9\n  return\n}");
+            "a value of the type `never` among arguments"
+            "Write a value of another type."
+            None;
         REFS_EXHAUSTED "All refs of the program are used up."
             "A program hands out 2^48 refs at most."
             "a text for a program that has handed them all out"

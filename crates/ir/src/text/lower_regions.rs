@@ -201,7 +201,7 @@ pub(super) struct Planned {
 /// or `result0`, `result1` and so on.
 pub(super) fn default_contract_params(kind: ContractKind, results: &[Type]) -> Vec<RegionParam> {
     match (kind, results) {
-        (ContractKind::Require, _) => Vec::new(),
+        (ContractKind::Require | ContractKind::Invariant, _) => Vec::new(),
         (ContractKind::Ensure, [only]) => vec![RegionParam { name: Some("result".into()), ty: only.clone() }],
         (ContractKind::Ensure, several) => several
             .iter()

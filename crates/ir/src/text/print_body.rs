@@ -156,6 +156,7 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
         self.out.push_str(match contract.kind {
             ContractKind::Require => "require",
             ContractKind::Ensure => "ensure",
+            ContractKind::Invariant => "invariant",
         });
         self.tag(of.into(), self.plain.is_some());
         self.out.push(' ');

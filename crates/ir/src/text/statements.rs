@@ -277,10 +277,7 @@ impl Parser<'_> {
         let kind = match self.source(word) {
             "require" => ContractKind::Require,
             "ensure" => ContractKind::Ensure,
-            _ => {
-                self.note(Mistake::new(code::UNSUPPORTED, at, "invariants of types are not carried out yet"));
-                return Err(Skip);
-            }
+            _ => ContractKind::Invariant,
         };
         let tag = self.tag()?;
         let message = self.quoted("what the contract means, in quotes")?;

@@ -276,7 +276,8 @@ fn change_contract(
             function.remove_contract(*old).map(drop)
         }
         (_, _) => {
-            let (kind, message) = (ContractKind::Require, "new".into());
+            let kind = if choices.chance(50) { ContractKind::Require } else { ContractKind::Invariant };
+            let message = "new".into();
             function.add_contract(contract, Contract { kind, message, region, doc: None })?;
             let owner = RegionOwner::Contract(contract);
             function.add_region(region, Region::new(owner, RegionRole::Contract, Vec::new()))

@@ -84,6 +84,9 @@ impl<'w, 'f> BodyWriter<'w, 'f> {
                 }
             }
         }
+        if self.options.invariants && self.states_invariants() && self.choices.chance(70) {
+            self.write_contract(ContractKind::Invariant);
+        }
         if self.bound == EffectBound::Any {
             for at in 0..self.choices.below(4) {
                 self.declare_variable(at);
@@ -96,9 +99,16 @@ impl<'w, 'f> BodyWriter<'w, 'f> {
         self.end(|writer, values| writer.builder.ret(values), &results);
     }
 
+    /// Whether the function may state invariants of a type.
+    fn states_invariants(&self) -> bool {
+        let head = &self.head;
+        let is_nominal = matches!(&head.params[..], [param] if matches!(param.ty, Type::Named(_)));
+        is_nominal && head.results.is_empty() && head.captures.is_empty() && self.bound <= EffectBound::Reads
+    }
+
     fn write_contract(&mut self, kind: ContractKind) {
         let results = match kind {
-            ContractKind::Require => Vec::new(),
+            ContractKind::Require | ContractKind::Invariant => Vec::new(),
             ContractKind::Ensure => self.head.results.clone(),
         };
         let region = self.builder.contract(kind, "holds", results.clone());

@@ -199,7 +199,9 @@ pub fn declare(
         let closures = options.heap && index < functions / 3;
         let rest = World::of(build.program, options);
         let head = head(choices, options, &modules, index, if closures { &simple } else { &rest.types });
-        let captures = closures && choices.chance(60);
+        let states = options.invariants && !nominal.is_empty() && choices.chance(25);
+        let head = if states { stating(choices, &nominal, head) } else { head };
+        let captures = closures && !states && choices.chance(60);
         let captured = if captures { 1 + choices.below(2) } else { 0 };
         let pick = |choices: &mut Choices, at| {
             let ty = choices.pick(&simple).cloned().unwrap_or(Type::I32);
@@ -213,6 +215,13 @@ pub fn declare(
         declare_table(build, choices, &modules, early);
     }
     declared
+}
+
+/// The head of a function that may state invariants.
+fn stating(choices: &mut Choices, nominal: &[TypeRef], head: FunctionHead) -> FunctionHead {
+    let ty = Type::Named(nominal[choices.below(nominal.len())]);
+    let effect_bound = EffectBound::Reads;
+    FunctionHead { params: params([("value", ty)]), results: Vec::new(), effect_bound, ..head }
 }
 
 fn declare_types(build: &mut Builder<'_>, choices: &mut Choices, options: &Options, modules: &[ModuleRef]) {

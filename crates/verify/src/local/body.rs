@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lmlang_ir::ops::AttrKind;
-use lmlang_ir::{Attr, Body, Node, NodeRef, Region, RegionRef, Source, VarRef};
+use lmlang_ir::{Attr, Body, ContractKind, Node, NodeRef, Region, RegionRef, Source, VarRef};
 
 use super::Part;
 use super::moves::moved_nodes;
@@ -31,7 +31,10 @@ impl Bodies<'_, '_> {
         }
         for (number, before, after) in self.before.changed_contracts(self.after) {
             self.part.contracts.extend(lmlang_ir::ContractRef::new(number));
-            self.part.regions.extend(before.into_iter().chain(after).map(|contract| contract.region));
+            let both = before.into_iter().chain(after);
+            self.part.regions.extend(both.clone().map(|contract| contract.region));
+            // What states invariants may have a wider bound than it needs.
+            self.part.head |= both.into_iter().any(|contract| contract.kind == ContractKind::Invariant);
         }
         for (number, before, after) in self.before.changed_regions(self.after) {
             let Some(of) = RegionRef::new(number) else { continue };

@@ -226,6 +226,9 @@ impl Plan<'_> {
             return;
         }
         self.dirty.part(of).head = true;
+        // Invariants stand in functions of one shape alone.
+        let contracts = self.after.function(of).into_iter().flat_map(|function| function.body().contracts());
+        self.dirty.part(of).contracts.extend(contracts.map(|(contract, _)| contract));
         let own = |head: &FunctionHead| {
             (head.results.clone(), types(&head.captures), head.effect_bound, head.module)
         };

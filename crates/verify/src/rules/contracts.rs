@@ -1,6 +1,7 @@
-//! V10 and V12 for contracts: each has its region. Their answers are checked at their `yield`.
+//! V10 and V12 for contracts: each has its region, and invariants stand where those of a type are stated. What contracts
+//! answer is checked at their `yield`.
 
-use lmlang_ir::{Contract, ContractRef, RegionOwner};
+use lmlang_ir::{Contract, ContractKind, ContractRef, RegionOwner};
 
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
@@ -11,5 +12,8 @@ pub(crate) fn check(view: &View<'_>, of: ContractRef, contract: &Contract, out: 
     let region = view.body.region(contract.region);
     if region.is_none_or(|region| region.owner != RegionOwner::Contract(of)) {
         out.push(view.part_finding(Code::ContractRegion, of));
+    }
+    if contract.kind == ContractKind::Invariant && view.function.invariants_of().is_none() {
+        out.push(view.part_finding(Code::InvariantSignature, of));
     }
 }

@@ -46,7 +46,9 @@ pub(crate) fn check(view: &View<'_>, index: &Index, reader: Option<NodeRef>, out
             out.push(finding(Code::DuplicateStart));
         }
     }
-    if head.effect_bound == EffectBound::Reads && head.import.is_none() && reader.is_none() {
+    // What states invariants may read whatever the next of them needs.
+    let is_wider = head.effect_bound == EffectBound::Reads && head.import.is_none() && reader.is_none();
+    if is_wider && view.function.invariants_of().is_none() {
         out.push(finding(Code::EffectBoundWider).expecting(EffectBound::Pure).finding(EffectBound::Reads));
     }
 }

@@ -91,7 +91,7 @@ fn fitting(view: &View<'_>, of: RegionRef, region: &Region) -> Option<Fitting> {
         RegionOwner::Contract(contract) => {
             let contract = view.body.contract(contract).filter(|contract| contract.region == of)?;
             let params = match contract.kind {
-                ContractKind::Require => Vec::new(),
+                ContractKind::Require | ContractKind::Invariant => Vec::new(),
                 ContractKind::Ensure => view.function.head().results.clone(),
             };
             Some(Fitting { role: RegionRole::Contract, params: Some(params) })

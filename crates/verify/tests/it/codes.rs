@@ -438,6 +438,13 @@ fn program() -> Vec<Case_> {
 
     let (mut b, f) = start();
     b.ret(f, &[f.param(0)]);
+    let region = b.contract(f.of, ContractKind::Invariant, &[]);
+    let holds = b.node(f.of, region, Op::constant(Const::Bool(true)), &[]);
+    b.node(f.of, region, plain(Opcode::Yield), &[value(holds)]);
+    all.push(case(Code::InvariantSignature, b));
+
+    let (mut b, f) = start();
+    b.ret(f, &[f.param(0)]);
     let variable = b.variable(f.of, Type::BOOL);
     let region = b.contract(f.of, ContractKind::Require, &[]);
     let got = b.node(f.of, region, op(Opcode::VarGet, Attr::Variable(variable)), &[]);

@@ -41,7 +41,10 @@ pub(super) fn write<'p>(
         contracts.map(|(_, contract)| contract.region).collect()
     };
     let (requires, ensures) = match writing.options.contracts {
-        true => (contracts(ContractKind::Require), contracts(ContractKind::Ensure)),
+        true => {
+            let first = contracts(ContractKind::Invariant).into_iter();
+            (first.chain(contracts(ContractKind::Require)).collect(), contracts(ContractKind::Ensure))
+        }
         false => (Vec::new(), Vec::new()),
     };
     let last_uses = match writing.heap && !writing.bringing.inside {

@@ -100,6 +100,7 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
     let program = checked.program();
     let start = program.functions().find(|(of, f)| f.head().start && *of != function).map(|(of, _)| of);
     let scope = Rc::new(Scope::reached(program, [function].into_iter().chain(start)));
+    super::refuse_invariants(program, &scope)?;
     let heap = brought::has_heap(program, &scope);
     let asked = Asked::by(program, &scope);
     let options = ExportOptions { contracts: true, canonical_nans: true, main: None };

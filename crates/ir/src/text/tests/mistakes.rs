@@ -186,7 +186,6 @@ fn each_mistake_has_its_code() {
         ("match x (circle) { case circle { yield } }", "2:12: TYPE_EXPECTED: `i32` is no enum"),
         ("match x (0, default, 1) { }", "2:24: SYNTAX: expected `)`: `default` is the last, found `1`"),
         ("match x { default { yield } default { yield } }", "2:31: DUPLICATE: `default` stands here twice"),
-        ("invariant \"x\" = true", "2:3: UNSUPPORTED: invariants of types are not carried out yet"),
         ("a = struct.get i32.x x", "2:18: TYPE_EXPECTED: `i32` is no struct"),
         (
             "a = global.get f",

@@ -1,0 +1,59 @@
+//! Where invariants of types are checked: at the borders of public functions.
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::entities::Visibility;
+use crate::function::Function;
+use crate::program::Program;
+use crate::refs::TypeRef;
+use crate::types::Type;
+
+/// The types with invariants whose values a value of a type contains, itself included, by ref. What lies behind a `ptr`, or
+/// is captured by a closure, is not contained.
+pub fn types_with_invariants(program: &Program, ty: &Type) -> BTreeSet<TypeRef> {
+    let mut found = BTreeSet::new();
+    if !program.has_invariants() {
+        return found;
+    }
+    let (mut open, mut seen) = (vec![ty.clone()], HashSet::new());
+    while let Some(ty) = open.pop() {
+        match ty {
+            Type::Named(of) if seen.insert(of) => {
+                if program.invariants_of(of).next().is_some() {
+                    found.insert(of);
+                }
+                open.extend(program.type_def(of).iter().flat_map(|def| def.part_types()).cloned());
+            }
+            Type::Option(of) | Type::Array(of) | Type::FixedArray(of, _) | Type::Box(of) => {
+                open.push((*of).clone());
+            }
+            Type::Result(of) => open.extend([of.0.clone(), of.1.clone()]),
+            Type::Named(_)
+            | Type::Scalar(_)
+            | Type::Unit
+            | Type::Never
+            | Type::String
+            | Type::Bytes
+            | Type::Ptr(_)
+            | Type::Closure(_)
+            | Type::FuncRef
+            | Type::ExternRef => {}
+        }
+    }
+    found
+}
+
+/// Tells whether values enter and leave a module by a function: it is public, and does not state invariants itself.
+pub fn is_border(function: &Function) -> bool {
+    function.head().visibility == Visibility::Public && function.invariants_of().is_none()
+}
+
+/// Tells whether invariants are checked on what enters and leaves a function: it is a border, and takes or returns values that
+/// contain some of types which have any.
+pub fn checks_invariants(program: &Program, function: &Function) -> bool {
+    let head = function.head();
+    let mut signature = head.params.iter().map(|param| &param.ty).chain(&head.results);
+    program.has_invariants()
+        && is_border(function)
+        && signature.any(|ty| !types_with_invariants(program, ty).is_empty())
+}
