@@ -281,6 +281,13 @@ try {
   await page.locator('[data-tried="EditApplied"]').waitFor();
   await page.locator('.unified-line.added', { hasText: 'whole, whole' }).waitFor();
   await accessible(page, 'difference');
+  const change = page.getByRole('region', { name: 'What would change' });
+  await change.getByRole('tab', { name: 'Graph' }).click();
+  await change
+    .getByRole('application', { name: 'Graph of the difference of shop::part' })
+    .getByRole('group', { name: /^changed, input b was parts and is whole, share = div_s\.i64, / })
+    .waitFor();
+  await accessible(page, 'difference-graph');
 
   // Somebody is faster: that is told, a reload keeps the draft, and it goes on top of theirs.
   await data(
@@ -307,6 +314,7 @@ try {
   await name.locator('[data-tried="EditRejected"]').waitFor();
   await name.getByRole('textbox').fill('share');
   await name.locator('[data-tried="EditApplied"]').waitFor();
+  await name.locator('.unified-line.added', { hasText: 'func share' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'share' }).waitFor();
 
@@ -339,6 +347,20 @@ try {
   await page.mouse.up();
   await page.getByRole('dialog').locator('.unified-line.added', { hasText: 'sum, price' }).waitFor();
   await accessible(page, 'connect');
+
+  // What it would change is a graph as well, in front of the one that it was drawn in; Escape there lets go of a node first.
+  const preview = page.getByRole('dialog');
+  await preview.getByRole('tab', { name: 'Graph' }).click();
+  const foreseen = preview.getByRole('application', { name: 'Graph of the difference of shop::due' });
+  await foreseen.getByRole('group', { name: /^changed, input b was a hole and is price, add\.i64, / }).waitFor();
+  await accessible(page, 'connect-graph');
+  await foreseen.focus();
+  await page.keyboard.press('n');
+  await preview.getByRole('region', { name: /^Node n\d+$/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await preview.getByRole('region', { name: /^Node n\d+$/ }).waitFor({ state: 'detached' });
+  await preview.getByRole('tab', { name: 'Structure' }).click();
+  await preview.getByRole('list', { name: 'What differs in shop::due' }).getByText('add.i64').first().waitFor();
   await page.getByRole('button', { name: 'Connect', exact: true }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.waitForFunction(() => document.querySelectorAll('.cell.hole').length === 1, null, { timeout });

@@ -6,7 +6,7 @@ import { plainText } from '../../lib/text';
 import { setTitle } from '../../lib/title';
 import { Badge, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
-import { fileOf, UnifiedText } from '../preview';
+import { DiffView, fileOf, UnifiedText, useDiffPlace } from '../preview';
 import { keepDraft, keptDraft, offsetAt, type Base } from './draft';
 import { Findings } from './Findings';
 import { baseOf, labelOf, whyNot, type Mistake, type Proposal } from './model';
@@ -43,6 +43,7 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
   const [done, setDone] = useState<string | null>(null);
   const [failed, setFailed] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
+  const place = useDiffPlace('text');
   const { text, base } = draft;
   const dirty = text !== base.text;
   // Without anything typed the editor shows what is there.
@@ -58,7 +59,7 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
         : null,
     [dirty, info.ref, text, base],
   );
-  const { tried, applying, apply } = useProposal(programId, info.ref, proposal);
+  const { tried, difference, applying, apply } = useProposal(programId, info.ref, proposal);
   const outcome = tried.state === 'done' ? tried.outcome : null;
   const stale = base.hash !== now.hash;
   const fits = !stale && outcome?.__typename === 'EditApplied' ? outcome : null;
@@ -92,7 +93,7 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
     }
     setMessage('');
     setDone(`Applied${result.revision ? ` as r${result.revision.number}` : ''}.`);
-    const after = plainText(result.program.function?.text ?? text);
+    const after = plainText(result.program?.function?.text ?? text);
     // The hash of the new text arrives with the head; until then what is shown is no draft.
     setDraft({ text: after, base: { ...base, text: after } });
     onChanged();
@@ -186,10 +187,10 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
                 <Findings id="verdict" tried={tried} onGo={go} />
               </section>
             )}
-            {fits && (
+            {fits && difference && (
               <section className="editing-part" aria-labelledby="change-title">
                 <h2 id="change-title">What would change</h2>
-                <UnifiedText files={[fileOf(info.path, base.text, plainText(fits.program.function?.text ?? text))]} />
+                <DiffView {...difference} program={program} place={place} />
               </section>
             )}
             {done && (

@@ -1,6 +1,7 @@
 import { useId, useMemo, useState, type FormEvent } from 'react';
 
 import { useLive } from '../edits';
+import { DiffView, useDiffPlace } from '../preview';
 import { Findings } from './Findings';
 import { renameOf } from './model';
 import { useProposal } from './useProposal';
@@ -16,12 +17,13 @@ export function RenameForm(props: {
   onRenamed(): void;
 }) {
   const { what, entity, functionRef, name, revision, onRenamed } = props;
-  const { programId } = useLive();
+  const { programId, name: program } = useLive();
   const id = useId();
+  const place = useDiffPlace('text');
   const [typed, setTyped] = useState(name);
   const [failed, setFailed] = useState<string | null>(null);
   const proposal = useMemo(() => renameOf(what, entity, name, typed, revision), [what, entity, name, typed, revision]);
-  const { tried, applying, apply } = useProposal(programId, functionRef, proposal);
+  const { tried, difference, applying, apply } = useProposal(programId, functionRef, proposal);
   const ready = tried.state === 'done' && tried.outcome.__typename === 'EditApplied' && !applying;
 
   const submit = async (event: FormEvent) => {
@@ -55,6 +57,7 @@ export function RenameForm(props: {
         </button>
       </div>
       {tried.state !== 'idle' && <Findings id={`${id}-verdict`} tried={tried} />}
+      {difference && <DiffView {...difference} program={program} place={place} />}
       {failed && (
         <p className="editing-wrong" role="alert">
           {failed}

@@ -1,9 +1,10 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useClient } from 'urql';
 
 import { EditProposeDocument } from '../../generated/graphql';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
+import { foreseenBy, type Difference } from '../preview';
 import type { Outcome, Proposal, Tried } from './model';
 
 /** How long one waits for the next key before edits are tried, in milliseconds. */
@@ -11,7 +12,7 @@ const PAUSE = 250;
 
 /**
  * Tries edits while they are written: a dry run of the newest, once the writer pauses; what is under way is given up when
- * something newer is written. Then makes them.
+ * something newer is written; what they would change, once they are tried. Then makes them.
  */
 export function useProposal(program: string, ref: string, proposal: Proposal | null) {
   const client = useClient();
@@ -25,7 +26,8 @@ export function useProposal(program: string, ref: string, proposal: Proposal | n
     let leave = () => {};
     const timer = setTimeout(() => {
       const input = { programId: program, dryRun: true, ...(JSON.parse(written) as Proposal) };
-      const { unsubscribe } = client.mutation(EditProposeDocument, { input, ref }).subscribe(({ data, error }) => {
+      const asked = client.mutation(EditProposeDocument, { input, ref, tried: true });
+      const { unsubscribe } = asked.subscribe(({ data, error }) => {
         const outcome = data?.proposeEdit?.outcome ?? null;
         setTried({ of: written, outcome, problem: outcome ? null : problemOf(error) });
       });
@@ -49,7 +51,8 @@ export function useProposal(program: string, ref: string, proposal: Proposal | n
         ...(JSON.parse(written) as Proposal),
       };
       setApplying(true);
-      const { data, error } = await client.mutation(EditProposeDocument, { input, ref }).toPromise();
+      const asked = client.mutation(EditProposeDocument, { input, ref, tried: false });
+      const { data, error } = await asked.toPromise();
       setApplying(false);
       return data?.proposeEdit?.outcome ?? problemOf(error);
     },
@@ -64,5 +67,13 @@ export function useProposal(program: string, ref: string, proposal: Proposal | n
         : tried.outcome
           ? { state: 'done', outcome: tried.outcome }
           : { state: 'failed', problem: tried.problem ?? problemOf(null) };
-  return { tried: state, applying, apply };
+  const diff = state.state === 'done' && state.outcome.__typename === 'EditApplied' ? state.outcome.diff : undefined;
+  const difference = useMemo(
+    (): Difference | null =>
+      written !== null && diff
+        ? foreseenBy(client, { programId: program, ...(JSON.parse(written) as Proposal) }, diff)
+        : null,
+    [client, program, written, diff],
+  );
+  return { tried: state, difference, applying, apply };
 }

@@ -68,8 +68,7 @@ export function FunctionPage(props: {
       subject:
         end.now === null ? 'The input is a hole now.' : 'The input takes another value now, which this replaces.',
       base: loaded?.revision ?? null,
-      ask: (asking) =>
-        proposed(client, programId, { edits, function: head.ref, text: head.text, message: title }, asking),
+      ask: (asking) => proposed(client, programId, { edits, message: title }, asking),
     };
     // What is connected stays what it was drawn as, whatever arrives meanwhile.
     // oxlint-disable-next-line react-hooks/exhaustive-deps

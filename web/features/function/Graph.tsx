@@ -270,6 +270,8 @@ function Pane(props: GraphProps) {
   return (
     <div className="graph" data-busy={busy} data-connects={connects} onPointerDownCapture={begin}>
       <ReactFlow
+        // A preview may show a graph in front of another one; what is in them is not named twice.
+        id={`${keys}flow`}
         ref={frame}
         role="application"
         tabIndex={0}

@@ -3,7 +3,7 @@ import { Equal, Minus, PenLine, Plus, type LucideIcon } from 'lucide-react';
 import { lazy, Suspense, useId, useMemo, useState } from 'react';
 
 import { Badge, counted, Counts, ProblemPanel, RestItem, SkeletonRows, Tabs, type Tone } from '../../ui';
-import type { Diff, Difference, FunctionChange } from './model';
+import type { Diff, Difference, FunctionChange, Shown } from './model';
 import { UnifiedText } from './UnifiedText';
 import { filesOf, looksByRef, type Looks } from './unified';
 import { PAGE, useChanges, type Changes } from './useChanges';
@@ -20,9 +20,6 @@ const SHOWN = 24;
 /** The graph and what lays it out take a while to load, and most differences are read without. */
 const DifferenceGraph = lazy(async () => ({ default: (await import('../difference')).DifferenceGraph }));
 
-/** How a difference is shown. */
-type Shown = 'structure' | 'text' | 'graph';
-
 /** What of a difference is looked at. */
 export interface Look {
   shown: Shown;
@@ -37,18 +34,18 @@ export interface DiffPlace extends Look {
   onLook(parts: Partial<Look>): void;
 }
 
-/** Keeps what is looked at as long as it is shown. */
-function usePlace(): DiffPlace {
-  const [look, setLook] = useState<Look>({ shown: 'structure', owner: undefined, node: null });
+/** Keeps what is looked at as long as whoever uses it is shown. */
+export function useDiffPlace(first: Shown): DiffPlace {
+  const [look, setLook] = useState<Look>({ shown: first, owner: undefined, node: null });
   return { ...look, onLook: (parts) => setLook((before) => ({ ...before, ...parts })) };
 }
 
 /** How two states differ: function by function with what became of their nodes, as text, or each function as a graph. */
 export function DiffView(props: Difference & { program: string; place?: DiffPlace }) {
-  const { diff, program } = props;
+  const { diff, program, first = 'structure' } = props;
   const changes = useChanges(props);
   const id = useId();
-  const own = usePlace();
+  const own = useDiffPlace(first);
   const { shown, owner, node, onLook } = props.place ?? own;
   const files = useMemo(() => filesOf(diff.text ?? ''), [diff.text]);
   const looks = useMemo(() => looksByRef(files), [files]);

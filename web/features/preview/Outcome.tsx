@@ -4,7 +4,6 @@ import { Actor, counted, Message, Notice, ProblemPanel } from '../../ui';
 import { Conflicts, type Settling } from './Conflicts';
 import { DiffView } from './DiffView';
 import type { Conflict, Finding, Named, Preview } from './model';
-import { UnifiedText } from './UnifiedText';
 
 /** What a change would come to: what differs, what the verifier finds, what goes with it; or why nothing comes of it. */
 export function Outcome(props: {
@@ -52,7 +51,7 @@ export function Outcome(props: {
 }
 
 function Made({ preview, program }: { preview: Extract<Preview, { state: 'made' }>; program: string }) {
-  const { difference, files, newFindings, resolved, remaining, plan, rebasedOver, note } = preview;
+  const { difference, newFindings, resolved, remaining, plan, rebasedOver, note } = preview;
   return (
     <>
       {note && <p className="muted">{note}</p>}
@@ -70,11 +69,6 @@ function Made({ preview, program }: { preview: Extract<Preview, { state: 'made' 
       )}
       {rebasedOver.length > 0 && <Revisions title="Carried over" tone="kept" list={rebasedOver} none="" />}
       {difference && <DiffView {...difference} program={program} />}
-      {!difference && files.length > 0 && (
-        <div className="diff">
-          <UnifiedText files={files} />
-        </div>
-      )}
       <section className="foreseen" aria-label="What the verifier finds then">
         <h3>
           The verifier then

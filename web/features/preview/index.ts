@@ -1,5 +1,5 @@
 // What a change would come to, before it is done: differences, conflicts, findings, and the dialog that asks.
-export { DiffView, MoreChanges, type DiffPlace } from './DiffView';
+export { DiffView, MoreChanges, useDiffPlace, type DiffPlace } from './DiffView';
 export {
   findingKey,
   MOVED_ON,
@@ -15,7 +15,7 @@ export {
   type Preview,
 } from './model';
 export { PreviewDialog, type Asking, type Change } from './PreviewDialog';
-export { proposed, type Proposed } from './propose';
+export { foreseenBy, proposed, type Proposed } from './propose';
 export type { Written } from './settling';
 export { fileOf, filesOf, type DiffFile } from './unified';
 export { UnifiedText } from './UnifiedText';

@@ -7,7 +7,6 @@ import type {
   ProgramNamesFragment,
 } from '../../generated/graphql';
 import type { Problem } from '../../lib/problems';
-import type { DiffFile } from './unified';
 
 /** How two states of a program differ. */
 export type Diff = DiffFactsFragment;
@@ -29,11 +28,15 @@ export const MOVED_ON: Problem = {
   message: 'what would change is not what it was',
   action: 'Somebody has changed the program meanwhile. Look at it again as it is now.',
 };
+/** How a difference is shown. */
+export type Shown = 'structure' | 'text' | 'graph';
 /** A difference, of which more can be asked for. */
 export interface Difference {
   programId: string;
   diff: Diff;
   ask: AskPart;
+  /** How it is shown at first; without it by its structure. */
+  first?: Shown;
 }
 /** What cannot be both. */
 export type Conflict = ConflictFactsFragment['conflicts'][number];
@@ -53,10 +56,8 @@ export type Preview =
       state: 'made';
       /** The revision that it made; null for what was only tried. */
       revision: number | null;
+      /** What differs; null where nobody looks at it any more. */
       difference: Difference | null;
-      /** What differs as text, where the server tells no difference. */
-      files: readonly DiffFile[];
-      changed: { added: number; modified: number; removed: number };
       /** Findings that are there after it and were not before. */
       newFindings: readonly Finding[];
       /** Findings that are gone after it; null where that is not told. */

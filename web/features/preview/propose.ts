@@ -1,18 +1,18 @@
 import type { Client } from 'urql';
 
-import { PreviewEditsDocument, type EditInput } from '../../generated/graphql';
+import {
+  PreviewEditsDocument,
+  PreviewEditsPartDocument,
+  type EditInput,
+  type ProposeEditInput,
+} from '../../generated/graphql';
 import { problemOf } from '../../lib/problems';
-import type { Preview } from './model';
+import type { AskPart, Diff, Difference, Preview } from './model';
 import type { Asking } from './PreviewDialog';
-import { fileOf } from './unified';
 
-/** Edits of a program, most of them in one function. */
+/** Edits of a program. */
 export interface Proposed {
   edits: readonly EditInput[];
-  /** The function whose text tells what they change; null where they are in none. */
-  function: string | null;
-  /** Its text before them. */
-  text: string | null;
   /** Why, where the reader gives no other reason. */
   message: string;
 }
@@ -21,7 +21,7 @@ export interface Proposed {
 export async function proposed(
   client: Client,
   id: string,
-  { edits, function: ref, text, message }: Proposed,
+  { edits, message }: Proposed,
   { dryRun, head, message: why, key }: Asking,
 ): Promise<Preview> {
   const input = {
@@ -32,8 +32,7 @@ export async function proposed(
     ...(head !== null && { baseRevision: `r${head}` }),
     ...(!dryRun && { idempotencyKey: key }),
   };
-  const variables = { input, function: ref, inFunction: ref !== null };
-  const { data, error } = await client.mutation(PreviewEditsDocument, variables).toPromise();
+  const { data, error } = await client.mutation(PreviewEditsDocument, { input, shown: dryRun }).toPromise();
   const outcome = data?.proposeEdit?.outcome;
   switch (outcome?.__typename) {
     case undefined:
@@ -44,14 +43,11 @@ export async function proposed(
       const { base, head, conflicts } = outcome;
       return { state: 'conflict', base: base?.number ?? null, head: head?.number ?? null, conflicts };
     }
-    case 'EditApplied': {
-      const after = outcome.program.function;
+    case 'EditApplied':
       return {
         state: 'made',
         revision: outcome.revision?.number ?? null,
-        difference: null,
-        files: text !== null && after?.text ? [fileOf(after.path, text, after.text)] : [],
-        changed: outcome.changed,
+        difference: outcome.diff ? foreseenBy(client, input, outcome.diff) : null,
         newFindings: outcome.diagnosticsAdded,
         resolved: outcome.diagnosticsResolved,
         remaining: outcome.program.diagnostics?.totalCount ?? null,
@@ -59,6 +55,23 @@ export async function proposed(
         rebasedOver: outcome.rebasedOver,
         note: null,
       };
-    }
   }
+}
+
+/** What edits would change: few things in few places, whose text says most. */
+export function foreseenBy(client: Client, input: ProposeEditInput, diff: Diff): Difference {
+  return { programId: input.programId, diff, ask: partsOf(client, input, diff), first: 'text' };
+}
+
+/** Asks for parts of what edits would change: they are tried again for each. */
+function partsOf(client: Client, input: ProposeEditInput, { from }: Diff): AskPart {
+  return async (part) => {
+    const variables = { ...part, input: { ...input, dryRun: true } };
+    const { data, error } = await client.mutation(PreviewEditsPartDocument, variables).toPromise();
+    if (error) throw error;
+    const outcome = data?.proposeEdit?.outcome;
+    // Edits are carried over to a head that has moved, where they differ from something else.
+    if (outcome?.__typename !== 'EditApplied' || outcome.diff.from?.number !== from?.number) return null;
+    return { ...outcome.diff, names: outcome.program ?? null };
+  };
 }

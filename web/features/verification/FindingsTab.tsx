@@ -17,7 +17,6 @@ import type { Delta } from './useDelta';
 interface Wanted {
   fix: Fix;
   at: string | null;
-  text: string | null;
   finding: Finding;
 }
 
@@ -127,7 +126,7 @@ export function FindingsTab(props: {
               programId={programId}
               at={at}
               fresh={fresh.has(findingKey(finding))}
-              onFix={(fix, { at, text }) => setWanted({ fix, at, text, finding })}
+              onFix={(fix, { at }) => setWanted({ fix, at, finding })}
             />
           )}
         />

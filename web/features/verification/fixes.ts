@@ -12,12 +12,11 @@ export interface Fix {
   edits: unknown;
 }
 
-/** The repairs of a finding, with the text of its function as it is now. */
+/** The repairs of a finding. */
 export interface Fixes {
   /** The revision that they are about. */
   at: string | null;
   fixes: readonly Fix[];
-  text: string | null;
 }
 
 /** Asks for the repairs of a finding at a revision. */
@@ -34,26 +33,21 @@ export async function fixesOf(
   if (ref === null) {
     const { data, error } = await client.query(VerifyProgramFixesDocument, { id, at }).toPromise();
     if (!data?.program) return problemOf(error);
-    return { at, fixes: found(data.program.diagnostics?.nodes), text: null };
+    return { at, fixes: found(data.program.diagnostics?.nodes) };
   }
   const { data, error } = await client.query(VerifyFixesDocument, { id, at, function: ref }).toPromise();
   const owner = data?.program?.function;
   if (!owner) return problemOf(error);
-  return { at, fixes: found(owner.diagnostics?.nodes), text: owner.text };
+  return { at, fixes: found(owner.diagnostics?.nodes) };
 }
 
 /** Tries a repair or does it. */
 export async function applyFix(
   client: Client,
   id: string,
-  { fix, text, finding }: { fix: Fix; text: string | null; finding: Finding },
+  { fix, finding }: { fix: Fix; finding: Finding },
   asking: Asking,
 ): Promise<Preview> {
-  const input = {
-    edits: fix.edits as EditInput[],
-    function: finding.details?.function ?? null,
-    text,
-    message: `${finding.code}: ${fix.title}`,
-  };
-  return await proposed(client, id, input, asking);
+  const edits = fix.edits as EditInput[];
+  return await proposed(client, id, { edits, message: `${finding.code}: ${fix.title}` }, asking);
 }
