@@ -327,6 +327,21 @@ try {
   await dialog(page).waitFor({ state: 'detached' });
   await row(page, await head()).getByText('merge', { exact: true }).first().waitFor();
 
+  // What a merge alone would bring is called in its graph as it would be called.
+  const priced = 'type Price = struct { cents: i64 }\n\npub func cents (of: Price) -> (i64) pure {\n  return (struct.get Price.cents of)\n}\n';
+  await data('mutation ($input: CreateBranchInput!) { createBranch(input: $input) { branch { name } } }', {
+    input: { programId: NAME, name: 'priced' },
+  });
+  await edit([{ addText: { module: 'shop', text: priced } }], 'A price', { branch: 'priced' });
+  await page.getByRole('button', { name: /^Merge into main… ?priced$/ }).click();
+  await dialog(page).getByRole('button', { name: 'graph of shop::cents' }).click();
+  await dialog(page)
+    .getByRole('application', { name: 'Graph of the difference of shop::cents' })
+    .getByRole('group', { name: /^added, struct\.get Price\.cents, / })
+    .waitFor();
+  await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+
   // A branch goes: what is lost and what stays is said before; then a checkpoint.
   await page.getByRole('button', { name: 'Delete the branch helpers…' }).click();
   await dialog(page).getByText('Stays:').waitFor();

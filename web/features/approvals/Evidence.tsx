@@ -90,20 +90,17 @@ function Proposed(props: { question: string; program: { programId: string; name:
   const { question, program, diff } = props;
   const client = useClient();
   const { programId, name } = program;
-  const at = `r${diff.from?.number}`;
-  const ask = useMemo(() => partsOf(client, question, programId, at), [client, question, programId, at]);
+  const ask = useMemo(() => partsOf(client, question), [client, question]);
   return <DiffView programId={programId} diff={diff} ask={ask} program={name} />;
 }
 
-/** Asks for parts of what an approval would change in a program as it is at a revision. */
-function partsOf(client: Client, question: string, program: string, at: string): AskPart {
+/** Asks for parts of what an approval would change. */
+function partsOf(client: Client, question: string): AskPart {
   return async (part) => {
-    const variables = { question, program, at, ...part };
+    const variables = { question, ...part };
     const answer = client.query(QuestionDiffPartDocument, variables, { requestPolicy: 'network-only' });
     const { data, error } = await answer.toPromise();
     if (error) throw error;
-    const diff = data?.node?.__typename === 'Interrupt' ? data.node.diff : null;
-    // What is only proposed has its names nowhere yet: it shows refs.
-    return diff && { ...diff, names: data?.program ?? null };
+    return data?.node?.__typename === 'Interrupt' ? data.node.diff : null;
   };
 }

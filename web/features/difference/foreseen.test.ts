@@ -30,12 +30,12 @@ function answering(hashes: readonly string[]) {
       nodes: page(NODES, NODES.slice(at, at + 1), `n${at}`, at === 0),
       regions: at === 0 ? page(REGIONS, REGIONS, 'g0', false) : page(REGIONS, [], null, false),
     };
-    return { one: { nodes: [{ after }] }, names: NAMES };
+    return { one: { nodes: [{ after }] }, program: NAMES };
   };
   return { ask, asked };
 }
 
-test('a function is put together of its pages, with the names of its program', async () => {
+test('a function is put together of its pages, with the names of the program as it would be', async () => {
   const { ask, asked } = answering(['h', 'h']);
   const progress: string[] = [];
   const told = (done: number, total: number) => progress.push(`${done} of ${total}`);

@@ -2,8 +2,6 @@
 import { graphOf, type Head, type Loaded, type Names, type NodeData, type RegionData } from '../function';
 import type { AskPart } from '../preview';
 
-const UNNAMED: Names = { types: null, storage: null };
-
 /**
  * Loads a function of a difference as it would be; `behind` is the cursor behind which it stands.
  *
@@ -21,8 +19,9 @@ export async function foreseen(
   for (;;) {
     const part = await ask({ after: behind, whole: true, ...from });
     const head = part?.one?.nodes[0]?.after;
-    if (!head?.nodes || !head.regions || head.ref !== ref) return null;
-    first ??= { head, names: part?.names ?? UNNAMED };
+    if (!part?.program || !head?.nodes || !head.regions || head.ref !== ref) return null;
+    // What the change alone has is named in the program as it would be.
+    first ??= { head, names: part.program };
     if (head.contentHash !== first.head.contentHash) return null;
     nodes.push(...head.nodes.nodes);
     regions.push(...head.regions.nodes);

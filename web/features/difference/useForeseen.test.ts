@@ -8,7 +8,7 @@ import { useForeseen } from './useForeseen';
 const NONE = { totalCount: 0, pageInfo: { hasNextPage: false, endCursor: null }, nodes: [] };
 const made = (path: string): AskPart => {
   const after = { ...head({ path }), nodes: NONE, regions: NONE };
-  return async () => ({ one: { nodes: [{ after }] } });
+  return async () => ({ one: { nodes: [{ after }] }, program: { types: null, storage: null } });
 };
 
 test('a function that is foreseen otherwise is loaded again', async () => {

@@ -108,7 +108,7 @@ function partsOf<Input>(
   return async (part) => {
     const { moved } = await answerOf(client, document, { ...part, input: { ...input, dryRun: true } });
     const { outcome } = there(moved);
-    return outcome.__typename === 'RevisionMade' ? { ...outcome.diff, names: outcome.program ?? null } : null;
+    return outcome.__typename === 'RevisionMade' ? outcome.diff : null;
   };
 }
 

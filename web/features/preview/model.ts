@@ -4,7 +4,6 @@ import type {
   DiffFactsFragment,
   DiffPartFragment,
   PlannedFindingFragment,
-  ProgramNamesFragment,
 } from '../../generated/graphql';
 import type { Problem } from '../../lib/problems';
 
@@ -16,12 +15,8 @@ export type FunctionChange = ChangedFunctionsFragment['nodes'][number] & { behin
 export type Part = { after: string | null } & (
   { first: number } | { whole: true; nodes: string | null; regions: string | null }
 );
-/**
- * Asks for a part of a difference; null where it is not there any more: the head has moved, or a question was answered.
- *
- * With a function that is whole come the names that its program has; without them it shows refs.
- */
-export type AskPart = (part: Part) => Promise<(DiffPartFragment & { names?: ProgramNamesFragment | null }) | null>;
+/** Asks for a part of a difference; null where it is not there any more: the head has moved, or a question was answered. */
+export type AskPart = (part: Part) => Promise<DiffPartFragment | null>;
 /** Why a part of a difference is not there any more. */
 export const MOVED_ON: Problem = {
   code: 'CONFLICT',

@@ -72,6 +72,6 @@ function partsOf(client: Client, input: ProposeEditInput, { from }: Diff): AskPa
     const outcome = data?.proposeEdit?.outcome;
     // Edits are carried over to a head that has moved, where they differ from something else.
     if (outcome?.__typename !== 'EditApplied' || outcome.diff.from?.number !== from?.number) return null;
-    return { ...outcome.diff, names: outcome.program ?? null };
+    return outcome.diff;
   };
 }
