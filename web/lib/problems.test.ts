@@ -14,6 +14,20 @@ test('an error of the server is told by its code, in its words', () => {
 test('what does not reach the server is offline', () => {
   expect(problemOf(new CombinedError({ networkError: new Error('Failed to fetch') })).code).toBe('OFFLINE');
   expect(problemOf(new Event('close')).code).toBe('OFFLINE');
+  // As the socket tells that it was given up.
+  const terminated = Object.assign(new Error('4499: Terminated'), { code: 4499, reason: 'Terminated' });
+  expect(problemOf(terminated)).toMatchObject({ code: 'OFFLINE', message: '4499: Terminated' });
+  expect(problemOf({ code: 1000, reason: 'gone' })).toMatchObject({
+    code: 'OFFLINE',
+    message: 'the connection was closed',
+  });
+});
+
+test('what this page does wrong, or misses in an answer, is not the network', () => {
+  const error = new Error('the answer has no payload');
+  expect(problemOf(error)).toMatchObject({ code: 'UNEXPECTED', message: 'the answer has no payload' });
+  for (const nothing of [undefined, null])
+    expect(problemOf(nothing)).toMatchObject({ code: 'UNEXPECTED', message: 'the answer lacks what was asked for' });
 });
 
 test('errors of a subscription come as a list', () => {

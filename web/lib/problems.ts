@@ -9,6 +9,8 @@ export interface Problem {
 
 /** The code of what never reached the server. */
 export const OFFLINE = 'OFFLINE';
+/** The code of what this page did wrong itself, and of an answer that lacks what was asked for. */
+export const UNEXPECTED = 'UNEXPECTED';
 /** The code of a caller whom the server does not know. */
 export const UNAUTHENTICATED = 'UNAUTHENTICATED';
 
@@ -26,13 +28,21 @@ const ACTIONS: Record<string, string> = {
   UNSUPPORTED: 'This server cannot do that.',
   INTERNAL: 'The server failed at this. Its log has the request under its id.',
   [OFFLINE]: 'The server cannot be reached. See whether it runs and try again.',
+  [UNEXPECTED]: 'This page failed at it. Reload it: the server may be of another version.',
 };
 
 function problem(code: string, message: string): Problem {
   return { code, message, action: ACTIONS[code] ?? 'The request was not carried out.' };
 }
 
-/** What to tell of an error of a request. */
+/** Whether an error tells that a connection was not made, or how it ended. */
+function isOfConnection(error: unknown): boolean {
+  if (error instanceof Event) return true;
+  // Ends that no event tells have the fields of one.
+  return typeof error === 'object' && error !== null && 'code' in error && 'reason' in error;
+}
+
+/** What to tell of an error of a request; without one, of an answer that lacks what was asked for. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof CombinedError) {
     const [first] = error.graphQLErrors;
@@ -43,5 +53,7 @@ export function problemOf(error: unknown): Problem {
     const [first] = error as { message: string; extensions?: Record<string, unknown> }[];
     return problem(String(first?.extensions?.['code'] ?? 'INTERNAL'), first?.message ?? 'no message');
   }
-  return problem(OFFLINE, error instanceof Error ? error.message : 'the connection was closed');
+  const message = error instanceof Error ? error.message : null;
+  if (isOfConnection(error)) return problem(OFFLINE, message ?? 'the connection was closed');
+  return problem(UNEXPECTED, message ?? 'the answer lacks what was asked for');
 }

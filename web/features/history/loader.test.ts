@@ -47,7 +47,7 @@ test('a branch that is not there any more is left out; what fails otherwise is t
   const answers: Record<string, () => Promise<ReturnType<typeof page>>> = {
     main: async () => page([3]),
     fees: () => Promise.reject(gone),
-    down: () => Promise.reject(new Error('offline')),
+    down: () => Promise.reject(new CombinedError({ networkError: new Error('offline') })),
   };
   const { loader, told } = loading((branch) => answers[branch]?.() ?? Promise.reject(gone));
   loader.renew(['main', 'fees']);
