@@ -23,7 +23,7 @@ export {
 } from './model';
 export { NodeDetails } from './NodeDetails';
 export { SignMark } from './SignMark';
-export { inOrder, nextOf } from './steps';
+export { inOrder, nextOf, openedBy } from './steps';
 export { TextPane } from './TextPane';
 export { useFolds } from './useFolds';
 export { useFunction, type Loaded } from './useFunction';

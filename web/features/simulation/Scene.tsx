@@ -1,7 +1,7 @@
 import { useCallback, useState, type ReactNode } from 'react';
 
 import { Notice } from '../../ui';
-import { GraphPane, TextPane, type Mark } from '../function';
+import { GraphPane, openedBy, TextPane, type Mark } from '../function';
 import type { Stage } from './useStage';
 
 const UNLIT: ReadonlySet<string> = new Set();
@@ -27,10 +27,11 @@ export function Scene(props: {
   const stop = over ? undefined : onStop;
   const open = useCallback(
     (ref: string) => {
-      const box = picture?.boxes.find(({ box }) => box.id === ref)?.box;
-      if (box?.type === 'owner') toggle(ref, !box.collapsed);
+      const opened = openedBy(loaded?.graph, picture?.boxes ?? [], ref);
+      // A call is stepped into; the page of what it calls would leave the run.
+      if (opened?.kind === 'fold') toggle(ref, opened.collapsed);
     },
-    [picture, toggle],
+    [loaded, picture, toggle],
   );
   const asPanel = (id: 'graph' | 'text') =>
     panel === id && { role: 'tabpanel', id: 'run-pane', 'aria-labelledby': `tab-${id}` };
