@@ -60,7 +60,9 @@ impl ResourceLimiter for Bounds {
 
 fn word(of: &Value) -> Val {
     match of {
-        Value::Const(Const::I32(value)) => Val::I32(*value),
+        Value::Const(Const::Bool(_) | Const::I8(_) | Const::I16(_) | Const::I32(_)) => {
+            Val::I32((bits(of) as u32).cast_signed())
+        }
         Value::Const(Const::I64(value)) => Val::I64(*value),
         Value::Const(Const::F32(bits)) => Val::F32(*bits),
         Value::Const(Const::F64(bits)) => Val::F64(*bits),
