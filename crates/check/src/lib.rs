@@ -37,6 +37,7 @@ mod search;
 mod shapes;
 mod shrink;
 mod simpler;
+mod subjects;
 #[cfg(test)]
 mod tests;
 mod uncovered;
@@ -50,5 +51,6 @@ pub use mutation::{Mutation, MutationOptions, Score, Survivor};
 pub use refusal::Refusal;
 pub use shapes::{MOST_PARTS, NoValue};
 pub use shrink::MOST_SHRINK_RUNS;
+pub use subjects::{subjects, subjects_among};
 pub use uncovered::{Given, Uncovered};
 pub use verdict::{Failure, Undecided};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use lmlang_interp::{Fault, LimitKind, Outcome, Place};
 use lmlang_ir::graph::{is_border, types_with_invariants};
-use lmlang_ir::{ContractKind, ContractRef, FuncRef, NodeRef, Program};
+use lmlang_ir::{ContractKind, ContractRef, FuncRef, Function, NodeRef, Program};
 
 use crate::distance::{Distance, distance};
 
@@ -155,11 +155,17 @@ fn unmet(program: &Program, function: FuncRef, contract: ContractRef, place: &Pl
     };
     let found = program.function(function).filter(|_| is_demand)?;
     let types = found.head().params.iter().flat_map(|param| types_with_invariants(program, &param.ty));
-    let stating = types.collect::<BTreeSet<_>>().into_iter().flat_map(|of| program.invariants_of(of));
-    let stating = stating.filter_map(|of| program.function(of)).filter(|_| is_border(found));
-    let invariants =
-        stating.flat_map(|of| of.body().contracts()).filter(|(_, of)| of.kind == ContractKind::Invariant);
-    let requires = found.body().contracts().filter(|(_, of)| of.kind == ContractKind::Require);
-    let met = invariants.chain(requires).map(|(of, _)| of).position(|of| of == contract)?;
+    let types = types.filter(|_| is_border(found)).collect::<BTreeSet<_>>();
+    let stating = types.into_iter().flat_map(|of| program.stating(of)).filter_map(|of| program.function(of));
+    let met = stating.chain([found]).flat_map(|of| demands(of)).position(|of| of == contract)?;
     Some(Unmet { met, distance: distance(program, contract, place) })
+}
+
+/// What a function demands of who calls it, in the order in which it is evaluated.
+fn demands(of: &Function) -> impl Iterator<Item = ContractRef> {
+    let kinds = [ContractKind::Invariant, ContractKind::Require].into_iter();
+    kinds.flat_map(|kind| {
+        let contracts = of.body().contracts().filter(move |(_, found)| found.kind == kind);
+        contracts.map(|(of, _)| of)
+    })
 }

@@ -172,7 +172,8 @@ impl Compiler {
 
 /// The nodes of a function and of all that it reaches: what compiling costs.
 pub fn nodes(program: &Program, function: FuncRef) -> u64 {
-    let reached = components_from(Mentions::all(program), [function.into()]).into_iter().flatten();
+    let reached =
+        components_from(Mentions::without_invariants(program), [function.into()]).into_iter().flatten();
     let functions = reached.filter_map(|of| program.function(FuncRef::try_from(of).ok()?));
     functions.map(|function| function.body().counts().nodes).sum()
 }

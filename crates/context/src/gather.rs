@@ -156,7 +156,8 @@ impl Gathering<'_> {
                 self.program.uses_of(of).filter(|other| other.kind == RefKind::Function).collect();
             for other in used {
                 if self.seen.insert(other) {
-                    let heading = format!("; called by {}\n", self.labelled(of));
+                    let used = if of.kind == RefKind::Type { "states invariants of" } else { "called by" };
+                    let heading = format!("; {used} {}\n", self.labelled(of));
                     self.add(Role::Callee, other, heading);
                     found.push(other);
                 }

@@ -1,9 +1,7 @@
 //! What can be told: an entity as text, and its shorter forms.
 
-use std::sync::Arc;
-
 use lmlang_ir::text::{self, Detail};
-use lmlang_ir::{ContractKind, FuncRef, Function, Program, Ref, TypeRef, VarRef};
+use lmlang_ir::{Contract, ContractKind, ContractRef, FuncRef, Function, Program, Ref, TypeRef, VarRef};
 
 /// Longer lines are cut in summaries.
 const LINE: usize = 160;
@@ -163,16 +161,11 @@ fn docs(doc: Option<&str>) -> String {
 
 /// What holds of each value of a type, and where that is stated.
 fn invariants(program: &Program, of: TypeRef) -> String {
-    let stated = program.invariants_of(of).flat_map(|stating| {
-        let contracts = program.function(stating).into_iter().flat_map(|found| found.body().contracts());
-        let invariants = contracts.filter(|(_, contract)| contract.kind == ContractKind::Invariant);
-        invariants.map(move |(_, contract)| (stating, &contract.message))
-    });
-    let line = |(stating, message): (FuncRef, &Arc<str>)| {
-        let path = program.path(stating.into());
-        format!("; invariant {}, stated in {path} #{stating}\n", cut(&format!("{message:?}")))
+    let line = |(stating, _, contract): (FuncRef, ContractRef, &Contract)| {
+        let (message, path) = (cut(&format!("{:?}", contract.message)), program.path(stating.into()));
+        format!("; invariant {message}, stated in {path} #{stating}\n")
     };
-    stated.take(CONTRACTS).map(line).collect()
+    program.invariants(of).take(CONTRACTS).map(line).collect()
 }
 
 fn function_head(program: &Program, of: FuncRef, function: &Function) -> String {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+pub use lmlang_check::subjects;
 use lmlang_check::{
     Checker, Counterexample, Coverage, Difference, Differing, Ending, Given, Mutation, MutationOptions,
     Options, Refusal, Score, State, Uncovered,

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use lmlang_check::subjects_among;
 use lmlang_history::diff;
 use lmlang_history::request::EditRequest;
 use lmlang_history::revision::MAIN;
@@ -348,10 +349,8 @@ impl Trial<'_> {
             return Ok(());
         }
         let program = after.checked.program();
-        let promises = |of: &FuncRef| {
-            program.function(*of).is_some_and(|found| found.body().contracts().next().is_some())
-        };
-        let functions: Vec<FuncRef> = changed.into_iter().filter(promises).take(MOST_CHECKED).collect();
+        let mut functions = subjects_among(program, &changed);
+        functions.truncate(MOST_CHECKED);
         if functions.is_empty() {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lmlang_ir::graph::checks_invariants;
+use lmlang_ir::graph::checked_types;
 use lmlang_ir::hash::{Content, Hash, Hasher};
 use lmlang_ir::{FuncRef, Function, Program, Ref, StorageKind};
 use lmlang_verify::{Checked, Verified};
@@ -101,7 +101,7 @@ fn around(program: &Program, function: &Function, depends: &[Ref], stale: &Stale
     });
     let mut seen: std::collections::BTreeSet<u64> = depends.iter().map(|of| of.number).collect();
     let mut queue: Vec<Ref> = depends.to_vec();
-    if checks_invariants(program, function) {
+    if !checked_types(program, function).is_empty() {
         // Where there are values with invariants in what enters and leaves it, and what states them.
         let head = function.head();
         let signature = head.params.iter().map(|param| &param.ty).chain(&head.results);
@@ -128,8 +128,10 @@ fn around(program: &Program, function: &Function, depends: &[Ref], stale: &Stale
             && let Some(def) = program.type_def(named)
         {
             def.hash_into(&mut hasher);
-            program.invariants_of(named).for_each(|stated| {
-                hasher.number(stated.number());
+            let stating: Vec<FuncRef> = program.stating(named).collect();
+            hasher.number(stating.len() as u64);
+            stating.into_iter().for_each(|of| {
+                hasher.number(of.number());
             });
             // Layouts in memory go through all nested types.
             for ty in def.part_types() {

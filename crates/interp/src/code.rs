@@ -294,7 +294,8 @@ pub(crate) enum HeapOp {
     FileRead,
     FileWrite,
     FileClose,
-    /// `ref a = array of the values in ref b that finder d,e finds`; of none while a contract is being evaluated
+    /// `ref a = array of arrays, of the values in ref b that finder d,e finds`, by type; of none while a contract is being
+    /// evaluated
     Contained,
     /// `function b of the host`, on the first slots
     Host,

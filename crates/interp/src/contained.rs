@@ -1,39 +1,42 @@
-//! The values of one type that a value contains: what its invariants are checked on.
+//! The values with invariants that a value contains.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lmlang_ir::{Program, Shape, Type, TypeRef};
 
 use crate::heap::{Chunks, Heap, Obj, Word};
 use crate::value::{Class, class};
 
-/// The way from values of a type to those of another one that they contain.
+/// The way from values of a type to those of others that they contain.
 #[derive(Debug)]
 pub(crate) struct Finder {
     /// That of the values to start at is the first.
     shapes: Box<[Found]>,
+    /// How many types are looked for.
+    wanted: usize,
 }
 
 /// What is known of the values of a type.
 #[derive(Debug, Default)]
 struct Found {
-    /// Whether they are what is looked for.
-    is_wanted: bool,
+    /// Which of the types that are looked for it is.
+    wanted: Option<usize>,
     /// The parts in which there may be more, by position: of a field, of a variant, zero of an element or of what is in a box;
     /// and their shapes.
     parts: Vec<(usize, usize)>,
 }
 
 impl Finder {
-    /// The way from values of a type to those of a nominal one.
-    pub(crate) fn new(program: &Program, from: &Type, wanted: TypeRef) -> Finder {
-        let mut numbers = HashMap::from([(from.clone(), 0)]);
+    /// The way from values of a type to those of nominal ones.
+    pub(crate) fn new(program: &Program, from: &Type, wanted: &BTreeSet<TypeRef>) -> Finder {
+        let numbers: HashMap<Type, usize> = wanted.iter().map(|of| Type::Named(*of)).zip(0..).collect();
+        let mut known = HashMap::from([(from.clone(), 0)]);
         let (mut shapes, mut types) = (Vec::new(), vec![from.clone()]);
         while let Some(ty) = types.get(shapes.len()).cloned() {
-            let mut found = Found { is_wanted: ty == Type::Named(wanted), parts: Vec::new() };
+            let mut found = Found { wanted: numbers.get(&ty).copied(), parts: Vec::new() };
             for (position, part) in parts_of(program, &ty) {
                 if class(&part) == Class::Ref {
-                    let shape = *numbers.entry(part.clone()).or_insert_with(|| {
+                    let shape = *known.entry(part.clone()).or_insert_with(|| {
                         types.push(part);
                         types.len() - 1
                     });
@@ -43,28 +46,29 @@ impl Finder {
             shapes.push(found);
         }
         prune(&mut shapes);
-        Finder { shapes: shapes.into() }
+        Finder { shapes: shapes.into(), wanted: wanted.len() }
     }
 
-    /// The values that there are in a value, each once, with how many were looked at; `None` when those would be more than
-    /// `most`.
+    /// Nothing of each type.
+    pub(crate) fn nothing(&self) -> Vec<Chunks<Obj>> {
+        vec![Chunks::new(); self.wanted]
+    }
+
+    /// The values of each type that there are in a value, each once, and to how many places it came for them; `None` when
+    /// those would be more than `most`.
     ///
-    /// What stands in several places is looked at once: a value of few parts may be a tree of any size.
-    pub(crate) fn find(&self, value: &Obj, most: u64) -> Option<(Chunks<Obj>, u64)> {
-        let (mut found, mut seen) = (Chunks::new(), HashSet::new());
-        let mut open = vec![(value, 0)];
+    /// What stands in several places is gone into once: a value of few parts may be a tree of any size.
+    pub(crate) fn find(&self, value: &Obj, most: u64) -> Option<(Vec<Chunks<Obj>>, u64)> {
+        let (mut found, mut seen) = (self.nothing(), HashSet::new());
+        let (mut open, mut places) = (vec![(value, 0)], 1);
         while let Some((value, shape)) = open.pop() {
             let Some(heap) = value.get() else { continue };
-            let number = seen.len() as u64;
-            if !seen.insert((std::ptr::from_ref(heap).addr(), shape)) {
+            if value.is_shared() && !seen.insert((std::ptr::from_ref(heap).addr(), shape)) {
                 continue;
             }
-            if number >= most {
-                return None;
-            }
             let shape = &self.shapes[shape];
-            if shape.is_wanted {
-                found.push(value.clone());
+            if let Some(wanted) = shape.wanted {
+                found[wanted].push(value.clone());
             }
             let start = open.len();
             for (position, inner) in &shape.parts {
@@ -73,6 +77,10 @@ impl Finder {
                     Heap::Enum(tag, payload) if *tag as usize == *position => Some(payload),
                     Heap::Box(part) => Some(part),
                     Heap::Objs(items) => {
+                        // Asked before there is room for them.
+                        if places + items.len() as u64 > most {
+                            return None;
+                        }
                         open.extend(items.iter().map(|item| (item, *inner)));
                         None
                     }
@@ -84,10 +92,14 @@ impl Finder {
                     open.push((part, *inner));
                 }
             }
+            places += (open.len() - start) as u64;
+            if places > most {
+                return None;
+            }
             // The last of them is looked at first.
             open[start..].reverse();
         }
-        Some((found, seen.len() as u64))
+        Some((found, places))
     }
 }
 
@@ -119,14 +131,16 @@ fn parts_of(program: &Program, ty: &Type) -> Vec<(usize, Type)> {
 
 /// Leaves the parts in which there may be values that are looked for.
 fn prune(shapes: &mut [Found]) {
-    let mut leads: Vec<bool> = shapes.iter().map(|shape| shape.is_wanted).collect();
-    loop {
-        let more = |at: &usize| !leads[*at] && shapes[*at].parts.iter().any(|(_, part)| leads[*part]);
-        let more: Vec<usize> = (0..shapes.len()).filter(more).collect();
-        if more.is_empty() {
-            break;
+    let mut containing: Vec<Vec<usize>> = vec![Vec::new(); shapes.len()];
+    for (at, shape) in shapes.iter().enumerate() {
+        shape.parts.iter().for_each(|(_, part)| containing[*part].push(at));
+    }
+    let mut open: Vec<usize> = (0..shapes.len()).filter(|at| shapes[*at].wanted.is_some()).collect();
+    let mut leads = vec![false; shapes.len()];
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut leads[at], true) {
+            open.extend(&containing[at]);
         }
-        more.into_iter().for_each(|at| leads[at] = true);
     }
     shapes.iter_mut().for_each(|shape| shape.parts.retain(|(_, part)| leads[*part]));
 }

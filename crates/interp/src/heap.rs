@@ -118,6 +118,11 @@ impl Obj {
         self.0.is_none()
     }
 
+    /// Whether others refer to the same value.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.0.as_ref().is_some_and(|heap| Arc::strong_count(heap) > 1)
+    }
+
     pub(crate) fn new(heap: Heap) -> Obj {
         charge(heap.bytes());
         Obj(Some(Arc::new(heap)))

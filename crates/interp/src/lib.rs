@@ -17,8 +17,8 @@
 //! the result; of slices: of the slice, 8 for an element of an array; of `string.from_chars`: 4 per character; of
 //! comparisons: of the shorter operand; of `read_line`: of the line with its end; of `file.open`: of the path; of
 //! `file.read` and `file.write`: of what is moved, with a file that is written to for the first time; of `table.grow`,
-//! `table.fill`, `table.init` and `table.copy`: 8 per entry. What is looked for values with invariants costs one for each
-//! value that is looked at. Functions of WASI cost no node, and the same for the bytes that
+//! `table.fill`, `table.init` and `table.copy`: 8 per entry. The search of a value for those with
+//! invariants costs one for each place that it comes to. Functions of WASI cost no node, and the same for the bytes that
 //! they move.
 //!
 //! Read `code` (the instructions), `lower` (nodes to instructions), `exec` (what instructions do), `machine`, `heap` and

@@ -179,7 +179,7 @@ impl Program {
         body.regions().for_each(|(_, region)| region.params.iter().for_each(|param| in_type(&param.ty)));
         body.variables().for_each(|(_, variable)| in_type(&variable.ty));
         self.index.mention_all(mentioned, of.number());
-        self.index.state(of, function.invariants_of());
+        self.index.state(of, function.states_invariants_of());
         self.functions.insert(of.number(), function);
         Ok(())
     }
@@ -191,7 +191,7 @@ impl Program {
         self.index.functions -= 1;
         self.index.counts.subtract(body.counts);
         self.index.unname(Some(head.module), &head.name, of.number());
-        self.index.unstate(of, function.invariants_of());
+        self.index.unstate(of, function.states_invariants_of());
         self.index.forget_types(of.number(), head_types(head));
         for (_, region) in body.regions() {
             self.index.forget_types(of.number(), region.params.iter().map(|param| &param.ty));

@@ -336,6 +336,17 @@ pub enum ContractKind {
     Invariant,
 }
 
+impl ContractKind {
+    /// What it is called in hashes, and where it is stored.
+    pub fn number(self) -> u64 {
+        match self {
+            ContractKind::Require => 0,
+            ContractKind::Ensure => 1,
+            ContractKind::Invariant => 2,
+        }
+    }
+}
+
 /// A condition that a function demands or promises, or that it states of all values of a type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contract {
@@ -463,7 +474,7 @@ impl Content for Variable {
 impl Content for Contract {
     fn hash_into(&self, hasher: &mut Hasher) {
         hasher
-            .number(self.kind as u64)
+            .number(self.kind.number())
             .text(&self.message)
             .number(self.region.number())
             .optional(self.doc.as_deref());

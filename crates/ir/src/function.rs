@@ -118,7 +118,7 @@ impl PartialEq for Body {
 }
 
 /// The type whose invariants a function with this head and body states.
-pub(crate) fn invariants_of(head: &FunctionHead, body: &Body) -> Option<TypeRef> {
+pub(crate) fn states_invariants_of(head: &FunctionHead, body: &Body) -> Option<TypeRef> {
     let [param] = &head.params[..] else { return None };
     let Type::Named(of) = param.ty else { return None };
     let is_bounded = head.effect_bound <= EffectBound::Reads;
@@ -141,8 +141,8 @@ impl Function {
 
     /// The type whose invariants this function states: that of its only parameter. A function with results or captures,
     /// or that may do more than read, states none.
-    pub fn invariants_of(&self) -> Option<TypeRef> {
-        invariants_of(&self.head, &self.body)
+    pub fn states_invariants_of(&self) -> Option<TypeRef> {
+        states_invariants_of(&self.head, &self.body)
     }
 
     /// The regions with everything in them.

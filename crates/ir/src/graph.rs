@@ -27,7 +27,7 @@ pub use closure::{closure_hash, closure_hashes, interface_hash, world_hash};
 pub use edges::{Edge, EdgeKind, EdgeRef, Role};
 pub use impact::{Impact, impact};
 pub use in_scope::{MOST_LOOKED_AT, values_in_scope};
-pub use invariants::{checks_invariants, is_border, types_with_invariants};
+pub use invariants::{checked_types, is_border, types_with_invariants};
 pub use last_uses::{LastUses, last_uses};
 pub use slices::{Slice, slice};
 pub use subgraph::{Direction, Neighbourhood, Subgraph, neighbourhood};

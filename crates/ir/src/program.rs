@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 
-use crate::entities::{Module, Name, TypeDef};
+use crate::entities::{Contract, ContractKind, Module, Name, TypeDef};
 use crate::function::{Counts, Function};
 use crate::hash::{Hash, Hasher};
 use crate::refs::{
@@ -364,8 +364,18 @@ impl Program {
     }
 
     /// The functions that state invariants of a type, by ref: the type mentions them.
-    pub fn invariants_of(&self, of: TypeRef) -> impl Iterator<Item = FuncRef> + '_ {
+    pub fn stating(&self, of: TypeRef) -> impl Iterator<Item = FuncRef> + '_ {
         self.uses_of(of.into()).filter_map(|used| FuncRef::try_from(used).ok())
+    }
+
+    /// The invariants of a type, by ref, each with the function that states it.
+    pub fn invariants(&self, of: TypeRef) -> impl Iterator<Item = (FuncRef, ContractRef, &Contract)> + '_ {
+        let stating = self.stating(of).filter_map(|of| Some((of, self.function(of)?)));
+        stating.flat_map(|(of, function)| {
+            let contracts = function.body().contracts();
+            let invariants = contracts.filter(|(_, contract)| contract.kind == ContractKind::Invariant);
+            invariants.map(move |(contract, content)| (of, contract, content))
+        })
     }
 
     /// Whether any type has invariants.

@@ -387,8 +387,8 @@ codes! {
         "func f (n: i64) -> () {\n  require \"positive\" = add.i64 n, 1\n  return\n}"
         "Yield a comparison."
         Some("func f (n: i64) -> () {\n  require \"positive\" = gt_s.i64 n, 0\n  return\n}");
-    InvariantSignature "INVARIANT_SIGNATURE" Error "V12" "an invariant in a function that does not state those of a type"
-        "A function states the invariants of the type of its parameter: it has that one alone, of a struct or an enum, no results, and the effect bound `reads` or `pure`."
+    InvariantMisplaced "INVARIANT_MISPLACED" Error "V12" "an invariant in a function that does not state those of a type"
+        "A function states the invariants of the type of its parameter: it has that one alone, of a struct or an enum, no results, the effect bound `reads` or `pure`, and nothing in its body but `return`."
         "type Small = struct { n: i64 }\nfunc f (a: Small, b: i64) -> () {\n  invariant \"small\" = lt_s.i64 (struct.get Small.n a), 9\n  return\n}"
         "State it in a function of the value alone."
         Some("type Small = struct { n: i64 }\nfunc f (a: Small) -> () reads {\n  invariant \"small\" = lt_s.i64 (struct.get Small.n a), 9\n  return\n}");

@@ -176,7 +176,7 @@ pub fn fixes(program: &Program, found: &Diagnostic) -> Vec<Fix> {
         | Code::StartSignature
         | Code::DuplicateStart
         | Code::ContractNotBoolean
-        | Code::InvariantSignature
+        | Code::InvariantMisplaced
         | Code::VariableInContract
         | Code::TypeContainsItself => Vec::new(),
     }

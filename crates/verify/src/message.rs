@@ -85,7 +85,7 @@ impl Diagnostic {
             Code::ContractNotBoolean => {
                 format!("a contract answers with one `bool`: expected {expected}, found {found}")
             }
-            Code::InvariantSignature => "an invariant in a function that states none of a type".to_owned(),
+            Code::InvariantMisplaced => "an invariant in a function that states none of a type".to_owned(),
             Code::VariableInContract => format!("{op} inside of a contract"),
             Code::EffectExceedsBound => format!("{op} needs the bound {found}: expected at most {expected}"),
             Code::TypeContainsItself => format!("{this} contains itself"),

@@ -1,7 +1,8 @@
 //! What functions may do besides computing: trap, or act on what is outside of them.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
+use lmlang_ir::graph::checked_types;
 use lmlang_ir::{
     Attr, Effect, EffectBound, FuncRef, Function, Initial, Node, NodeRef, Opcode, Program, RegionOwner,
     Signature, StorageKind,
@@ -21,7 +22,7 @@ pub(super) fn find(program: &Program, wanted: Wanted, scope: &Scope) -> Vec<Answ
     let targets = Targets::of(program);
     let mut own: BTreeMap<FuncRef, Reason> = BTreeMap::new();
     // Who calls, or may call, a function: with the first node that does.
-    let mut callers: HashMap<FuncRef, BTreeMap<FuncRef, NodeRef>> = HashMap::new();
+    let mut callers: HashMap<FuncRef, BTreeMap<FuncRef, Option<NodeRef>>> = HashMap::new();
     for (of, function) in program.functions() {
         if let Some(reason) = own_reason(program, function, wanted) {
             own.insert(of, reason);
@@ -31,8 +32,14 @@ pub(super) fn find(program: &Program, wanted: Wanted, scope: &Scope) -> Vec<Answ
                 continue;
             }
             for callee in targets.called_by(content) {
-                callers.entry(callee).or_default().entry(of).or_insert(node);
+                callers.entry(callee).or_default().entry(of).or_insert(Some(node));
             }
+        }
+        // Invariants are checked without a node. They only look.
+        let checked =
+            if wanted == Wanted::Traps { checked_types(program, function) } else { BTreeSet::new() };
+        for stating in checked.into_iter().flat_map(|ty| program.stating(ty)) {
+            callers.entry(stating).or_default().entry(of).or_insert(None);
         }
     }
     // From reasons outwards: the first to come to a function is the nearest.

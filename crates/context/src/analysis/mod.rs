@@ -64,8 +64,8 @@ pub enum Reason {
     Imported,
     /// This node calls, or may call, a function for which it holds.
     Through {
-        /// The node that calls.
-        call: NodeRef,
+        /// The node that calls; none where invariants are checked.
+        call: Option<NodeRef>,
         /// What it calls.
         callee: FuncRef,
         /// The function at the end of the calls, whose own reason it is.
@@ -286,7 +286,10 @@ impl Reason {
                         program.path((*origin).into())
                     ),
                 };
-                format!("{call} calls {callee} `{callee_path}`{end}")
+                match call {
+                    Some(call) => format!("{call} calls {callee} `{callee_path}`{end}"),
+                    None => format!("{callee} `{callee_path}` checks what enters and leaves it{end}"),
+                }
             }
         }
     }

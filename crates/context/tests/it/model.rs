@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use lmlang_ir::graph::checked_types;
 use lmlang_ir::{
     Attr, Case, Effect, EffectBound, FuncRef, Function, Initial, MemberRef, Node, NodeRef, Opcode, Program,
     Ref, RefKind, RegionOwner, Source, StorageKind, Type, TypeRef, Variant, Visibility,
@@ -153,7 +154,7 @@ fn mentions(program: &Program, of: Ref) -> Refs {
         RefKind::Type => {
             let (_, def) = program.types().find(|(other, _)| Ref::from(*other) == of).unwrap();
             def.part_types().into_iter().for_each(|ty| types(ty, &mut found));
-            let states = |function: &Function| function.invariants_of().map(Ref::from) == Some(of);
+            let states = |function: &Function| function.states_invariants_of().map(Ref::from) == Some(of);
             let stating = program.functions().filter(|(_, function)| states(function));
             found.extend(stating.map(|(function, _)| Ref::from(function)));
         }
@@ -276,15 +277,30 @@ fn callees(program: &Program, node: &Node) -> Vec<FuncRef> {
     }
 }
 
-/// Functions with a property, themselves or by what they may call.
-fn spread(program: &Program, own: impl Fn(FuncRef) -> bool, counts: impl Fn(FuncRef, &Node) -> bool) -> Refs {
+/// The functions that state invariants of what enters and leaves a function.
+fn checking(program: &Program, of: &Function) -> Vec<FuncRef> {
+    let types = checked_types(program, of);
+    let states = |function: &Function| function.states_invariants_of().is_some_and(|of| types.contains(&of));
+    program.functions().filter(|(_, function)| states(function)).map(|(of, _)| of).collect()
+}
+
+/// Functions with a property, themselves or by what they may call; `looks` where what only looks counts too.
+fn spread(
+    program: &Program,
+    looks: bool,
+    own: impl Fn(FuncRef) -> bool,
+    counts: impl Fn(FuncRef, &Node) -> bool,
+) -> Refs {
     let mut found: BTreeSet<FuncRef> = program.functions().map(|(of, _)| of).filter(|of| own(*of)).collect();
-    let calls: Vec<(FuncRef, Vec<FuncRef>)> = nodes(program)
+    let mut calls: Vec<(FuncRef, Vec<FuncRef>)> = nodes(program)
         .into_iter()
         .filter(|(of, _, node)| counts(*of, node))
         .map(|(of, _, node)| (of, callees(program, node)))
         .filter(|(_, callees)| !callees.is_empty())
         .collect();
+    if looks {
+        calls.extend(program.functions().map(|(of, function)| (of, checking(program, function))));
+    }
     loop {
         let before = found.len();
         for (caller, callees) in &calls {
@@ -305,7 +321,7 @@ pub(crate) fn may_trap(program: &Program) -> Refs {
         let traps = |node: &Node| !node.op().spec().traps.is_empty() || node.op().code() == Opcode::Raw;
         function.head().import.is_some() || function.body().nodes().any(|(_, node)| traps(node))
     };
-    spread(program, own, |_, _| true)
+    spread(program, true, own, |_, _| true)
 }
 
 /// Functions that do more than compute.
@@ -342,7 +358,7 @@ pub(crate) fn has_effect(program: &Program) -> Refs {
         let host = function.head().import.is_some() && function.head().effect_bound != EffectBound::Pure;
         host || function.body().nodes().any(|(_, node)| acts(node) && !in_contract(of, node))
     };
-    spread(program, own, |of, node| !in_contract(of, node))
+    spread(program, false, own, |of, node| !in_contract(of, node))
 }
 
 /// Who mentions a function: its callers, and who refers to it.

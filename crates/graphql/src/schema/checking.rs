@@ -7,8 +7,7 @@ use async_graphql::{Context, Enum, ID, InputObject, SimpleObject};
 use futures_util::{Stream, StreamExt};
 use lmlang_engine::checking::{self, Attempt, CheckRequest};
 use lmlang_engine::{Call, Engine, Scope};
-use lmlang_ir::graph::{is_border, types_with_invariants};
-use lmlang_ir::{ContractKind, FuncRef, Value, Visibility, text};
+use lmlang_ir::{FuncRef, Value, text};
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::direct::Rows;
@@ -174,7 +173,7 @@ impl Search {
                 });
                 named.collect::<Result<Vec<FuncRef>, ApiError>>()?
             }
-            None => worth_checking(&view),
+            None => checking::subjects(view.program()),
         };
         if functions.len() > checking::MOST_FUNCTIONS {
             let (most, found) = (checking::MOST_FUNCTIONS as u64, functions.len() as u64);
@@ -240,25 +239,6 @@ impl Search {
             None => Ok(None),
         }
     }
-}
-
-/// The functions with contracts, their own or of the types that they return; where there are none, the public ones.
-fn worth_checking(view: &View) -> Vec<FuncRef> {
-    let callable = || view.program().functions().filter(|(_, found)| found.head().captures.is_empty());
-    // What states invariants is not checked itself, but what returns values that have some.
-    let demands = |found: &lmlang_ir::Function| {
-        found.body().contracts().any(|(_, contract)| contract.kind != ContractKind::Invariant)
-    };
-    let promises = |found: &lmlang_ir::Function| {
-        let mut results = found.head().results.iter();
-        is_border(found) && results.any(|ty| !types_with_invariants(view.program(), ty).is_empty())
-    };
-    let with_contracts: Vec<FuncRef> =
-        callable().filter(|(_, found)| demands(found) || promises(found)).map(|(of, _)| of).collect();
-    if !with_contracts.is_empty() {
-        return with_contracts;
-    }
-    callable().filter(|(_, found)| found.head().visibility == Visibility::Public).map(|(of, _)| of).collect()
 }
 
 /// Looks for inputs that break functions.

@@ -471,7 +471,8 @@ pub struct AddContract {
     /// What the contract is called later in the list.
     #[graphql(name = "as")]
     pub name_as: Option<String>,
-    /// The function; of an `INVARIANT` the type. Those of a type stand in a function that the first one adds.
+    /// The function; of an `INVARIANT` the type, or a function that states some. Those of a type stand in a function beside it
+    /// that the first one adds.
     #[graphql(name = "ref")]
     pub of: String,
     /// When it is evaluated.

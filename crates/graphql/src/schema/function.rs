@@ -281,7 +281,8 @@ impl Function {
     }
 
     /// The function as a WebAssembly module of its own, in the text form: what it calls is imported by its path. Values that
-    /// fit no machine word are addresses, with what handles them beside it. Null, with an error, if it is not complete.
+    /// fit no machine word are addresses, with what handles them beside it; invariants of types are not checked in it. Null, with
+    /// an error, if it is not complete.
     async fn wat(&self, context: &Context<'_>) -> Option<Result<String>> {
         nullable(self.printed_as_wat(context).await)
     }

@@ -68,7 +68,7 @@ pub struct CandidateResult {
     cases_failed: i32,
     /// Test cases for which there was no time.
     cases_undecided: i32,
-    /// Functions that it changes for which an input was found that breaks them.
+    /// Functions for which an input was found that breaks them: that it changes, or that return values whose invariants it changes.
     contracts_broken: i32,
     /// These functions, by ref.
     broken: Vec<String>,

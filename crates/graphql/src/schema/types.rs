@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_graphql::{ComplexObject, Context, Enum, ID, Object, Result, SimpleObject};
-use lmlang_ir::{ContractKind, Shape, TypeRef, text};
+use lmlang_ir::{Shape, TypeRef, text};
 
 use crate::direct::Direct;
 use crate::error::ApiError;
@@ -170,12 +170,9 @@ impl TypeDef {
     /// Its invariants, by ref: conditions on each value that enters or leaves a public function, alone or as a part. They stand
     /// in functions of the value.
     async fn contracts(&self, context: &Context<'_>) -> Vec<Contract> {
-        let stating = self.view.program().invariants_of(self.of);
-        let functions = stating.filter_map(|of| Function::new(&self.view, of).ok());
-        let invariants = functions.flat_map(|function| {
-            let contracts = function.function.body().contracts();
-            let invariants = contracts.filter(|(_, contract)| contract.kind == ContractKind::Invariant);
-            invariants.map(|(of, _)| Contract::new(function.clone(), of)).collect::<Vec<_>>()
+        let invariants = self.view.program().invariants(self.of);
+        let invariants = invariants.filter_map(|(function, contract, _)| {
+            Some(Contract::new(Function::new(&self.view, function).ok()?, contract))
         });
         budget::list(context, invariants.collect()).await
     }

@@ -109,7 +109,7 @@ fn cases() -> Vec<(&'static str, Value)> {
             ),
         ),
         (
-            "INVARIANT_SIGNATURE",
+            "INVARIANT_MISPLACED",
             json!([{ "addContract": { "ref": "f10", "kind": "INVARIANT", "message": "a", "text": "true" } }]),
         ),
         ("INPUT_COUNT", lines("z = add.i64 a, b, 5")),

@@ -384,23 +384,33 @@ impl Session<'_> {
         Ok(contract.into())
     }
 
-    /// The function that states the invariants of a type: one that there is, else a new one beside the type. What they are
-    /// about is its parameter `value`.
+    /// The function beside a type that states invariants of it as they are added here, with the parameter `value`: one that
+    /// there is, else a new one.
     fn function_of_invariants(&mut self, ty: TypeRef) -> Done<FuncRef> {
-        if let Some(function) = self.program.invariants_of(ty).next() {
-            return Ok(function);
-        }
         let Some(def) = self.program.type_def(ty).cloned() else {
             return Err(self.unknown(&["ref"], ty.into()).into());
         };
-        let names = (1u32..).map(|count| match count {
-            1 => format!("{}_invariants", def.name),
-            more => format!("{}_invariants{more}", def.name),
-        });
+        let param = Param { name: "value".into(), ty: Type::Named(ty) };
+        let fits = |of: &FuncRef| {
+            let head = self.program.function(*of).map(|function| function.head());
+            head.is_some_and(|head| {
+                head.module == def.module
+                    && head.params == [param.clone()]
+                    && head.results.is_empty()
+                    && head.captures.is_empty()
+                    && head.import.is_none()
+                    && head.effect_bound == EffectBound::Reads
+            })
+        };
+        let name = format!("{}_invariants", def.name);
+        let named = self.program.lookup(Some(def.module), &name).filter_map(|of| FuncRef::try_from(of).ok());
+        if let Some(function) = self.program.stating(ty).chain(named).find(fits) {
+            return Ok(function);
+        }
+        let names = std::iter::once(name.clone()).chain((2u32..).map(|count| format!("{name}{count}")));
         let is_free = |name: &String| self.program.lookup(Some(def.module), name).next().is_none();
         let name = names.into_iter().find(is_free).unwrap_or_default();
         let function: FuncRef = self.allocate(FuncRef::new)?;
-        let param = Param { name: "value".into(), ty: Type::Named(ty) };
         let head = FunctionHead {
             effect_bound: EffectBound::Reads,
             ..FunctionHead::new(name, def.module, vec![param], Vec::new())

@@ -190,6 +190,9 @@ impl Session<'_> {
     pub(super) fn remove_type(&mut self, edit: &Remove) -> Done<()> {
         let ty: TypeRef = self.entity_of(&["ref"], &edit.of)?;
         self.check_uses(ty.into(), edit.cascade)?;
+        // What states its invariants goes along; there is nothing else that it takes.
+        let stating: Vec<FuncRef> = self.program.stating(ty).filter(|_| edit.cascade).collect();
+        stating.into_iter().try_for_each(|function| self.drop_function(function))?;
         self.drop_type(ty, &BTreeSet::new())
     }
 

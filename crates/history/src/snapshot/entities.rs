@@ -316,7 +316,7 @@ pub(super) fn read_variable(r: &mut Reader<'_>) -> Result<Variable, SnapshotErro
 }
 
 pub(super) fn write_contract(w: &mut Writer, contract: &Contract) {
-    w.number(contract.kind as u64);
+    w.number(contract.kind.number());
     w.text(&contract.message);
     w.reference(contract.region.number());
     w.optional(contract.doc.as_ref());

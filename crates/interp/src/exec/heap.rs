@@ -269,7 +269,9 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
         }
         HeapOp::Contained => {
             let found = contained(cx, &mut o)?;
-            cx.m.put(o.a, Obj::new(Heap::Objs(found)));
+            let lists = found.into_iter().map(|list| Obj::new(Heap::Objs(list)));
+            let lists = Heap::Objs(lists.collect());
+            cx.m.put(o.a, Obj::new(lists));
         }
         HeapOp::Print
         | HeapOp::ReadLine
@@ -324,17 +326,18 @@ fn list(cx: &mut Cx<'_>, o: &Operands<'_>) -> Result<Box<[Word]>, Stop> {
         .collect())
 }
 
-/// The values with invariants that a value contains; none while a contract is being evaluated, for which none are checked.
-fn contained(cx: &mut Cx<'_>, o: &mut Operands<'_>) -> Result<Chunks<Obj>, Stop> {
-    if cx.m.contract_depth != 0 {
-        return Ok(Chunks::new());
-    }
+/// The values with invariants that a value contains, by type; none while a contract is being evaluated, for which none are
+/// checked.
+fn contained(cx: &mut Cx<'_>, o: &mut Operands<'_>) -> Result<Vec<Chunks<Obj>>, Stop> {
     let code = cx.code().ok_or(Stop::Broken)?;
     let finder = code.finders.get(o.wide()).ok_or(Stop::Broken)?;
+    if cx.m.contract_depth != 0 {
+        return Ok(finder.nothing());
+    }
     let most = o.fuel.min(cx.m.extra_limit).max(0).cast_unsigned();
-    let (found, looked_at) = finder.find(cx.m.obj(o.b), most).ok_or(Stop::Fuel)?;
-    cx.m.spend(o, looked_at * BYTES_PER_FUEL)?;
-    cx.m.room((size_of::<Obj>() * found.len()) as u64)?;
+    let (found, places) = finder.find(cx.m.obj(o.b), most).ok_or(Stop::Fuel)?;
+    cx.m.spend(o, places * BYTES_PER_FUEL)?;
+    cx.m.room(found.iter().map(|list| (size_of::<Obj>() * list.len()) as u64).sum())?;
     Ok(found)
 }
 

@@ -251,7 +251,7 @@ impl Lower<'_> {
         }
         self.pin_constants();
         let ensures = self.contracts_of(ContractKind::Ensure);
-        if !ensures.is_empty() || self.has_invariants(&head.results) {
+        if !ensures.is_empty() || self.checks_results() {
             let results = head.results.iter().map(|ty| self.fresh(ty)).collect();
             self.epilogue = Some((self.emit.label(), results));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{FunctionMut, StructureError, each_outer_mention, head_types};
 use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
-use crate::function::{Body, Counts, invariants_of};
+use crate::function::{Body, Counts, states_invariants_of};
 use crate::node::{Node, NodeContent, Source, Use};
 use crate::refs::{ContractRef, NodeRef, RegionRef, TypeRef, VarRef};
 
@@ -22,7 +22,7 @@ impl FunctionMut<'_> {
     /// Replaces the head and returns the one before.
     pub fn set_head(&mut self, head: FunctionHead) -> Arc<FunctionHead> {
         let (of, head) = (self.of.number(), Arc::new(head));
-        let stated = invariants_of(self.head, self.body);
+        let stated = states_invariants_of(self.head, self.body);
         let before = std::mem::replace(self.head, Arc::clone(&head));
         self.restate(stated);
         if (before.module, &before.name) != (head.module, &head.name) {
@@ -62,7 +62,7 @@ impl FunctionMut<'_> {
     /// Adds a contract; its region follows with [`FunctionMut::add_region`].
     pub fn add_contract(&mut self, of: ContractRef, contract: Contract) -> Result<(), StructureError> {
         self.index.claim(of.into(), self.of.number())?;
-        let stated = invariants_of(self.head, self.body);
+        let stated = states_invariants_of(self.head, self.body);
         self.body.contracts.insert(of.number(), contract);
         self.restate(stated);
         Ok(())
@@ -71,7 +71,7 @@ impl FunctionMut<'_> {
     /// Replaces the record of a contract and returns the one before.
     pub fn set_contract(&mut self, of: ContractRef, contract: Contract) -> Result<Contract, StructureError> {
         let missing = StructureError::Missing(of.into());
-        let stated = invariants_of(self.head, self.body);
+        let stated = states_invariants_of(self.head, self.body);
         let before = std::mem::replace(self.body.contracts.get_mut(of.number()).ok_or(missing)?, contract);
         self.restate(stated);
         Ok(before)
@@ -84,7 +84,7 @@ impl FunctionMut<'_> {
             return Err(StructureError::NotEmpty(of.into()));
         }
         self.index.release(of.into(), self.of.number());
-        let stated = invariants_of(self.head, self.body);
+        let stated = states_invariants_of(self.head, self.body);
         let removed = self.body.contracts.remove(of.number()).ok_or(StructureError::Missing(of.into()));
         self.restate(stated);
         removed
@@ -92,7 +92,7 @@ impl FunctionMut<'_> {
 
     /// Whether the function states invariants, and of what, is told by its head and its contracts: one of them changed.
     fn restate(&mut self, before: Option<TypeRef>) {
-        let after = invariants_of(self.head, self.body);
+        let after = states_invariants_of(self.head, self.body);
         if before != after {
             self.index.unstate(self.of, before);
             self.index.state(self.of, after);

@@ -19,18 +19,32 @@ use crate::storage::StorageKind;
 #[derive(Clone, Copy, Debug)]
 pub struct Mentions<'a> {
     program: &'a Program,
-    only: Option<RefKind>,
+    kept: Kept,
+}
+
+/// Which mentions count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    All,
+    /// Not those of a type of what states its invariants.
+    WithoutInvariants,
+    Functions,
 }
 
 impl<'a> Mentions<'a> {
     /// Functions, types and storage.
     pub fn all(program: &'a Program) -> Mentions<'a> {
-        Mentions { program, only: None }
+        Mentions { program, kept: Kept::All }
+    }
+
+    /// The same where invariants of types are not checked: what states them is reached by calls alone.
+    pub fn without_invariants(program: &'a Program) -> Mentions<'a> {
+        Mentions { program, kept: Kept::WithoutInvariants }
     }
 
     /// Functions only: the call graph, with references and closures counted as calls.
     pub fn of_functions(program: &'a Program) -> Mentions<'a> {
-        Mentions { program, only: Some(RefKind::Function) }
+        Mentions { program, kept: Kept::Functions }
     }
 }
 
@@ -83,14 +97,17 @@ impl<'a> IntoNeighborsDirected for Mentions<'a> {
     type NeighborsDirected = Neighbours<'a>;
 
     fn neighbors_directed(self, of: Ref, way: Way) -> Neighbours<'a> {
-        let kept = move |other: &Ref| self.only.is_none_or(|kind| other.kind == kind);
+        let states = move |user: RefKind, used: RefKind| user == RefKind::Type && used == RefKind::Function;
+        let kept = move |other: &Ref| match self.kept {
+            Kept::All => true,
+            Kept::WithoutInvariants if way == Way::Outgoing => !states(of.kind, other.kind),
+            Kept::WithoutInvariants => !states(other.kind, of.kind),
+            Kept::Functions => other.kind == RefKind::Function,
+        };
+        let put = put_into(self.program, of, way).into_iter().flatten();
         match way {
-            Way::Outgoing => {
-                let put = put_into(self.program, of, way).into_iter().flatten();
-                Neighbours(Box::new(self.program.uses_of(of).chain(put).filter(kept)))
-            }
+            Way::Outgoing => Neighbours(Box::new(self.program.uses_of(of).chain(put).filter(kept))),
             Way::Incoming => {
-                let put = put_into(self.program, of, way).into_iter().flatten();
                 let users = self.program.users_of(of).map(|(user, _)| user);
                 Neighbours(Box::new(users.chain(put).filter(kept)))
             }
@@ -104,9 +121,9 @@ impl<'a> IntoNodeIdentifiers for Mentions<'a> {
     fn node_identifiers(self) -> Neighbours<'a> {
         let program = self.program;
         let functions = program.functions().map(|(of, _)| Ref::from(of));
-        match self.only {
-            Some(RefKind::Function) => Neighbours(Box::new(functions)),
-            Some(_) | None => {
+        match self.kept {
+            Kept::Functions => Neighbours(Box::new(functions)),
+            Kept::All | Kept::WithoutInvariants => {
                 let types = program.types().map(|(of, _)| of.into());
                 let storage = program.all_storage().map(|(of, _)| of.into());
                 Neighbours(Box::new(types.chain(storage).chain(functions)))

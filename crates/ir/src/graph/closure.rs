@@ -7,7 +7,7 @@ use petgraph::visit::IntoNeighbors;
 use crate::entities::{EffectBound, RegionOwner, Shape};
 use crate::function::{Body, Function};
 use crate::graph::calls::{Mentions, components_from};
-use crate::graph::invariants::checks_invariants;
+use crate::graph::invariants::checked_types;
 use crate::hash::{Content, Hash, Hasher};
 use crate::node::{Node, hash_code, hash_types};
 use crate::ops::Op;
@@ -80,9 +80,11 @@ fn known_from(program: &Program, functions: impl IntoIterator<Item = FuncRef>) -
 fn own_hash(program: &Program, of: Ref) -> Hash {
     match program.place(of) {
         Some(Place::Function(of)) => {
-            program.function(of).map_or(Hash::ZERO, |function| match checks_invariants(program, function) {
-                true => Hasher::new(b"border").bytes(&function.code_hash().0).finish(),
-                false => function.code_hash(),
+            program.function(of).map_or(Hash::ZERO, |function| {
+                match checked_types(program, function).is_empty() {
+                    true => function.code_hash(),
+                    false => Hasher::new(b"border").bytes(&function.code_hash().0).finish(),
+                }
             })
         }
         Some(Place::Type(of)) => program.type_def(of).map_or(Hash::ZERO, |def| shape_hash(&def.shape)),
@@ -133,7 +135,7 @@ pub fn interface_hash(function: &Function) -> Hash {
     hash_signature(function, &mut hasher);
     hasher.number(u64::from(head.import.is_some())).number(body.contracts().count() as u64);
     for (of, contract) in body.contracts() {
-        hasher.number(of.number()).number(contract.kind as u64);
+        hasher.number(of.number()).number(contract.kind.number());
         hasher.text(&contract.message);
         // The condition: its region with all that is in it.
         let mut open = vec![contract.region];
@@ -203,7 +205,7 @@ impl Function {
                 hash_types(std::slice::from_ref(&variable.ty), hasher.number(of.number()));
             }
             for (of, contract) in body.contracts() {
-                hasher.number(of.number()).number(contract.kind as u64);
+                hasher.number(of.number()).number(contract.kind.number());
                 hasher.text(&contract.message).number(contract.region.number());
             }
             body.regions().for_each(|(of, _)| hash_region(body, of, &mut hasher));

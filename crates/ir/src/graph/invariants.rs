@@ -1,4 +1,4 @@
-//! Where invariants of types are checked: at the borders of public functions.
+//! Where invariants of types are checked: on what enters and leaves public and exported functions.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -19,7 +19,7 @@ pub fn types_with_invariants(program: &Program, ty: &Type) -> BTreeSet<TypeRef> 
     while let Some(ty) = open.pop() {
         match ty {
             Type::Named(of) if seen.insert(of) => {
-                if program.invariants_of(of).next().is_some() {
+                if program.stating(of).next().is_some() {
                     found.insert(of);
                 }
                 open.extend(program.type_def(of).iter().flat_map(|def| def.part_types()).cloned());
@@ -43,17 +43,20 @@ pub fn types_with_invariants(program: &Program, ty: &Type) -> BTreeSet<TypeRef> 
     found
 }
 
-/// Tells whether values enter and leave a module by a function: it is public, and does not state invariants itself.
+/// Tells whether values enter and leave a module by a function: it is public or exported, and does not state invariants
+/// itself.
 pub fn is_border(function: &Function) -> bool {
-    function.head().visibility == Visibility::Public && function.invariants_of().is_none()
+    let head = function.head();
+    let is_open = head.visibility == Visibility::Public || !head.exports.is_empty();
+    is_open && function.states_invariants_of().is_none()
 }
 
-/// Tells whether invariants are checked on what enters and leaves a function: it is a border, and takes or returns values that
-/// contain some of types which have any.
-pub fn checks_invariants(program: &Program, function: &Function) -> bool {
+/// The types whose invariants are checked on what enters and leaves a function, by ref.
+pub fn checked_types(program: &Program, function: &Function) -> BTreeSet<TypeRef> {
+    if !program.has_invariants() || !is_border(function) {
+        return BTreeSet::new();
+    }
     let head = function.head();
-    let mut signature = head.params.iter().map(|param| &param.ty).chain(&head.results);
-    program.has_invariants()
-        && is_border(function)
-        && signature.any(|ty| !types_with_invariants(program, ty).is_empty())
+    let signature = head.params.iter().map(|param| &param.ty).chain(&head.results);
+    signature.flat_map(|ty| types_with_invariants(program, ty)).collect()
 }

@@ -356,7 +356,7 @@ pub(crate) fn fingerprint(of: FuncRef, function: &Function) -> u64 {
         hasher.number(outline.walk(function, region, &mut Vec::new()));
     }
     for (_, contract) in body.contracts() {
-        hasher.number(contract.kind as u64).text(&contract.message);
+        hasher.number(contract.kind.number()).text(&contract.message);
         hasher.number(outline.walk(function, contract.region, &mut Vec::new()));
     }
     short(&hasher)

@@ -86,6 +86,8 @@ impl<'w, 'f> BodyWriter<'w, 'f> {
         }
         if self.options.invariants && self.states_invariants() && self.choices.chance(70) {
             self.write_contract(ContractKind::Invariant);
+            self.builder.ret([]);
+            return;
         }
         if self.bound == EffectBound::Any {
             for at in 0..self.choices.below(4) {

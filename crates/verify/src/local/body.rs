@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lmlang_ir::ops::AttrKind;
-use lmlang_ir::{Attr, Body, ContractKind, Node, NodeRef, Region, RegionRef, Source, VarRef};
+use lmlang_ir::{Attr, Body, ContractKind, ContractRef, Node, NodeRef, Region, RegionRef, Source, VarRef};
 
 use super::Part;
 use super::moves::moved_nodes;
@@ -30,7 +30,7 @@ impl Bodies<'_, '_> {
             }
         }
         for (number, before, after) in self.before.changed_contracts(self.after) {
-            self.part.contracts.extend(lmlang_ir::ContractRef::new(number));
+            self.part.contracts.extend(ContractRef::new(number));
             let both = before.into_iter().chain(after);
             self.part.regions.extend(both.clone().map(|contract| contract.region));
             // What states invariants may have a wider bound than it needs.
@@ -40,8 +40,12 @@ impl Bodies<'_, '_> {
             let Some(of) = RegionRef::new(number) else { continue };
             self.region(of, before, after);
         }
+        // What states invariants has a bare body.
+        let invariants = self.after.contracts().filter(|(_, of)| of.kind == ContractKind::Invariant);
+        let invariants: Vec<ContractRef> = invariants.map(|(of, _)| of).collect();
         for (number, before, after) in self.before.changed_nodes(self.after) {
             let Some(of) = NodeRef::new(number) else { continue };
+            self.part.contracts.extend(&invariants);
             self.node(of, before, after);
         }
         self.order();

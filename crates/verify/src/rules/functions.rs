@@ -48,7 +48,7 @@ pub(crate) fn check(view: &View<'_>, index: &Index, reader: Option<NodeRef>, out
     }
     // What states invariants may read whatever the next of them needs.
     let is_wider = head.effect_bound == EffectBound::Reads && head.import.is_none() && reader.is_none();
-    if is_wider && view.function.invariants_of().is_none() {
+    if is_wider && view.function.states_invariants_of().is_none() {
         out.push(finding(Code::EffectBoundWider).expecting(EffectBound::Pure).finding(EffectBound::Reads));
     }
 }

@@ -441,7 +441,7 @@ fn program() -> Vec<Case_> {
     let region = b.contract(f.of, ContractKind::Invariant, &[]);
     let holds = b.node(f.of, region, Op::constant(Const::Bool(true)), &[]);
     b.node(f.of, region, plain(Opcode::Yield), &[value(holds)]);
-    all.push(case(Code::InvariantSignature, b));
+    all.push(case(Code::InvariantMisplaced, b));
 
     let (mut b, f) = start();
     b.ret(f, &[f.param(0)]);

@@ -15,7 +15,7 @@ mod types;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use lmlang_ir::graph::{is_border, types_with_invariants};
+use lmlang_ir::graph::checked_types;
 use lmlang_ir::refs::looks_like_ref;
 use lmlang_ir::{
     Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, Section, SectionPlace, StorageKind, VarRef,
@@ -104,11 +104,9 @@ pub fn export(checked: &Checked, options: ExportOptions) -> Result<Vec<u8>, Expo
 
 /// Refuses functions on whose parameters or results invariants are to be checked: modules do not do that.
 fn refuse_invariants(program: &Program, scope: &Scope) -> Result<(), ExportError> {
-    for (of, function) in scope.functions(program).filter(|(_, function)| is_border(function)) {
-        let head = function.head();
-        let mut types = head.params.iter().map(|param| &param.ty).chain(&head.results);
-        if let Some(ty) = types.find_map(|ty| types_with_invariants(program, ty).pop_first()) {
-            let what = format!("a check of the invariants of `{}`", program.path(ty.into()));
+    for (of, function) in scope.functions(program) {
+        if let Some(ty) = checked_types(program, function).first() {
+            let what = format!("a check of the invariants of `{}`", program.path((*ty).into()));
             return Err(ExportError::Unsupported { of: of.into(), path: program.path(of.into()), what });
         }
     }

@@ -21,7 +21,7 @@ pub(super) enum Scope {
 impl Scope {
     /// What functions reach.
     pub(super) fn reached(program: &Program, roots: impl IntoIterator<Item = FuncRef>) -> Scope {
-        let found = components_from(Mentions::all(program), roots.into_iter().map(Ref::from));
+        let found = components_from(Mentions::without_invariants(program), roots.into_iter().map(Ref::from));
         let (functions, storage) = sorted(found.into_iter().flatten());
         let storage = with_memory(program, &functions, storage);
         Scope::Some { functions, outside: BTreeSet::new(), storage }

@@ -1,0 +1,49 @@
+//! Which functions of a program are worth looking for inputs that break them.
+
+use std::collections::BTreeSet;
+
+use lmlang_ir::graph::{is_border, types_with_invariants};
+use lmlang_ir::{ContractKind, FuncRef, Function, Program, TypeRef, Visibility};
+
+/// The functions with something to break: contracts of their own, or invariants of what they return. Where there are none, the
+/// public ones.
+pub fn subjects(program: &Program) -> Vec<FuncRef> {
+    let callable = || program.functions().filter(|(_, found)| found.head().captures.is_empty());
+    let with_contracts: Vec<FuncRef> =
+        callable().filter(|(_, found)| has_promises(program, found)).map(|(of, _)| of).collect();
+    if !with_contracts.is_empty() {
+        return with_contracts;
+    }
+    callable().filter(|(_, found)| found.head().visibility == Visibility::Public).map(|(of, _)| of).collect()
+}
+
+/// Those among some functions that have something to break, and those that return values of types whose invariants some of
+/// them state.
+pub fn subjects_among(program: &Program, functions: &[FuncRef]) -> Vec<FuncRef> {
+    let own = functions
+        .iter()
+        .copied()
+        .filter(|of| program.function(*of).is_some_and(|found| has_promises(program, found)));
+    let mut subjects: BTreeSet<FuncRef> = own.collect();
+    let stated = functions.iter().filter_map(|of| program.function(*of)?.states_invariants_of());
+    let stated: BTreeSet<TypeRef> = stated.collect();
+    if !stated.is_empty() {
+        let returning =
+            program.functions().filter(|(_, found)| !stated.is_disjoint(&promised(program, found)));
+        subjects.extend(returning.map(|(of, _)| of));
+    }
+    subjects.into_iter().collect()
+}
+
+/// What states invariants is itself none of those that have to keep them.
+fn has_promises(program: &Program, of: &Function) -> bool {
+    let mut contracts = of.body().contracts();
+    contracts.any(|(_, contract)| contract.kind != ContractKind::Invariant)
+        || !promised(program, of).is_empty()
+}
+
+/// The types whose invariants hold of what a function returns.
+fn promised(program: &Program, of: &Function) -> BTreeSet<TypeRef> {
+    let results = of.head().results.iter().filter(|_| is_border(of));
+    results.flat_map(|ty| types_with_invariants(program, ty)).collect()
+}
