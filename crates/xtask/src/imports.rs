@@ -54,6 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
             "compiled",
             "wasm",
+            "check",
             "interp",
             "ir",
             "verify",
