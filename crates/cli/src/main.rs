@@ -6,6 +6,7 @@
 
 mod answers;
 mod asking;
+mod breaking;
 mod callee;
 mod cli;
 mod client;

@@ -1,9 +1,10 @@
-//! `lmlang check`: everything that is wrong with files.
+//! `lmlang check`: everything that is wrong with files, and inputs that break their functions.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::breaking::{self, Attempt, SearchArgs};
 use crate::diagnostics::{Problem, Weight, check, is_wrong, show};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -19,6 +20,8 @@ pub(crate) struct Args {
     /// Also fail on what is incomplete and on warnings.
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    search: SearchArgs,
 }
 
 /// What was found in a file.
@@ -31,16 +34,26 @@ struct Report {
     nodes: u64,
     root_hash: Option<String>,
     diagnostics: Vec<Problem>,
+    /// What came of the search for inputs that break functions, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<Vec<Attempt>>,
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     let mut reports = Vec::new();
     for path in &args.files {
         let source = Source::read(path)?;
-        let (read, diagnostics) = check(&source);
+        let (read, mut diagnostics) = check(&source);
         if output.form == Form::Text {
             show(&source, &diagnostics);
         }
+        let sound = read.as_ref().filter(|_| args.search.contracts && !is_wrong(&diagnostics));
+        let attempts = sound.map(|read| breaking::search(read, &source.name(), &args.search));
+        let found = attempts.iter().flatten();
+        if output.form == Form::Text {
+            found.clone().for_each(|attempt| attempt.show(&source));
+        }
+        diagnostics.extend(found.filter_map(|attempt| attempt.problem().cloned()));
         let ok = if args.strict { diagnostics.is_empty() } else { !is_wrong(&diagnostics) };
         let program = read.as_ref().map(|read| read.checked.program());
         let totals = program.map(|program| program.totals());
@@ -51,6 +64,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
             nodes: totals.as_ref().map_or(0, |totals| totals.counts.nodes),
             root_hash: program.map(|program| program.root_hash().to_string()),
             diagnostics,
+            attempts,
         });
     }
     let wrong = reports.iter().filter(|report| !report.ok).count();
@@ -69,5 +83,9 @@ fn summary(reports: &[Report]) -> String {
     let files = counted(reports.len() as u64, "file", "files");
     let errors = counted(count(Weight::Error), "error", "errors");
     let warnings = counted(count(Weight::Warning), "warning", "warnings");
-    format!("{files}: {errors}, {} incomplete, {warnings}", count(Weight::Incomplete))
+    let found = format!("{files}: {errors}, {} incomplete, {warnings}", count(Weight::Incomplete));
+    let attempts: Vec<&Attempt> =
+        reports.iter().filter_map(|report| report.attempts.as_ref()).flatten().collect();
+    let searched = reports.iter().any(|report| report.attempts.is_some());
+    if searched { format!("{found}; {}", breaking::summary(&attempts)) } else { found }
 }
