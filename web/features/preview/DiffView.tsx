@@ -5,7 +5,7 @@ import { lazy, Suspense, useId, useMemo, useState } from 'react';
 import { Badge, counted, Counts, ProblemPanel, RestItem, SkeletonRows, Tabs, type Tone } from '../../ui';
 import type { Diff, Difference, FunctionChange, Shown } from './model';
 import { UnifiedText } from './UnifiedText';
-import { filesOf, looksByRef, type Looks } from './unified';
+import { filesOf, isCut, looksByRef, type Looks } from './unified';
 import { PAGE, useChanges, type Changes } from './useChanges';
 import './preview.css';
 
@@ -130,7 +130,12 @@ export function DiffView(props: Difference & { program: string; place?: DiffPlac
             The text of this difference is too long to show. The structure has all of it.
           </p>
         ) : (
-          <UnifiedText files={files} />
+          <>
+            <UnifiedText files={files} />
+            {isCut(diff.text) && (
+              <p className="muted diff-same">The text goes on, and is too long to show. The structure has all of it.</p>
+            )}
+          </>
         )}
       </div>
     </div>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { fileOf, filesOf, firstLines, looksByRef } from './unified';
+import { fileOf, filesOf, firstLines, isCut, looksByRef } from './unified';
 
 const DIFF = `--- shop::total
 +++ shop::total
@@ -87,4 +87,13 @@ test('a small change of a long text is told as one', () => {
     ['same', 2, 2],
     ['added', null, 3],
   ]);
+});
+
+test('what comes before the cut of a diff is read', () => {
+  const diff = '--- a/m::f\n+++ b/m::f\n@@ -1,3 +1,3 @@\n a\n-b\n+c';
+  const cut = `${diff}\n... cut off: ask for single functions\n`;
+  expect(isCut(cut)).toBe(true);
+  expect(isCut(`${diff}\n d\n`)).toBe(false);
+  expect(filesOf(cut)).toEqual(filesOf(diff));
+  expect(filesOf(cut)[0]?.lines.map(({ text }) => text)).toEqual(['@@ -1,3 +1,3 @@', 'a', 'b', 'c']);
 });

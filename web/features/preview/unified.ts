@@ -19,15 +19,25 @@ export interface DiffFile {
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 const NOWHERE = '/dev/null';
+/** How the server ends a text that is longer than was asked for. */
+const CUT = /\n\.\.\. cut off: [^\n]*\n?$/;
 
-/** Reads a unified diff. The lines of a hunk are counted, since a text may have lines that look like a head. */
+/** Whether the server left out the end of a diff. */
+export function isCut(diff: string): boolean {
+  return CUT.test(diff);
+}
+
+/**
+ * Reads a unified diff; of one that was cut off, what came before. The lines of a hunk are counted, since a text may have
+ * lines that look like a head.
+ */
 export function filesOf(diff: string): DiffFile[] {
   const files: DiffFile[] = [];
   let was = '';
   let before = 0;
   let after = 0;
   let left = { before: 0, after: 0 };
-  for (const line of diff.split('\n')) {
+  for (const line of diff.replace(CUT, '').split('\n')) {
     const file = files.at(-1);
     if (file && (left.before > 0 || left.after > 0)) {
       const sign = line[0];
