@@ -39,9 +39,11 @@ pub fn typed(
     }
 }
 
-/// A function with a body.
+/// A function with a body in which there may be something: that of one that states invariants stays bare.
 fn some_function(program: &Program, choices: &mut Choices) -> Option<FuncRef> {
-    let written = program.functions().filter(|(_, function)| function.body().root().is_some());
+    let written = program.functions().filter(|(_, function)| {
+        function.body().root().is_some() && function.states_invariants_of().is_none()
+    });
     let all: Vec<FuncRef> = written.map(|(of, _)| of).collect();
     choices.pick(&all).copied()
 }
