@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::process::{Command, ExitCode};
+use std::time::SystemTime;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::report::{Findings, Lines, Report};
@@ -19,9 +20,36 @@ pub(crate) enum Length {
     Long,
 }
 
+/// What the property tests draw their cases from; proptest reads it.
+const PROPERTY_SEED: &str = "PROPTEST_RNG_SEED";
+
+/// How much the tests try, and from which seed they draw it.
+#[derive(Clone, Copy)]
+struct Extent {
+    length: Length,
+    seed: u64,
+}
+
+/// The seed of the property tests: the one that the environment asks for; else another one for each commit, so that a
+/// commit passes or fails as often as it is tried, and a long run another one each time.
+fn seed(workspace: &Workspace, length: Length) -> Result<u64> {
+    if let Ok(asked) = std::env::var(PROPERTY_SEED) {
+        return asked.parse().with_context(|| format!("{PROPERTY_SEED} is no whole number: `{asked}`"));
+    }
+    if length == Length::Long {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+        return Ok(now.as_secs());
+    }
+    let commit = process::stdout(workspace.command("git").args(["rev-parse", "HEAD"]))?;
+    let start = commit.get(..16).context("a commit has a long name")?;
+    u64::from_str_radix(start, 16).context("a commit is named in hexadecimal digits")
+}
+
 /// Runs every step, also after one failed, and ends with the line `N passed, M failed`.
 pub(crate) fn run(workspace: &Workspace, length: Length) -> Result<ExitCode> {
     let mut report = Report::default();
+    let extent = Extent { length, seed: seed(workspace, length)? };
+    println!("property tests draw from {PROPERTY_SEED}={}", extent.seed);
     check_sources(workspace, &mut report);
     report.step("web pages", || match node::build_pages(workspace)? {
         node::Pages::Built | node::Pages::Fresh => node::test_pages(workspace),
@@ -29,10 +57,10 @@ pub(crate) fn run(workspace: &Workspace, length: Length) -> Result<ExitCode> {
     });
     // PUN-04, PUN-69: `missing_docs` is one of them; `tidy` finds a crate that does not inherit them.
     report.steps("build and lints", || lints(workspace));
-    report.steps("tests", || rust_tests(workspace, length));
+    report.steps("tests", || rust_tests(workspace, extent));
     report.steps("generated files", || generated::check(workspace));
     report.beside(
-        ("tests on PostgreSQL", |lines| postgres_tests(workspace, length, lines)),
+        ("tests on PostgreSQL", |lines| postgres_tests(workspace, extent, lines)),
         ("clients", || clients::run(workspace)),
     );
     Ok(report.close())
@@ -68,10 +96,10 @@ fn lints(workspace: &Workspace) -> Result<Findings> {
 }
 
 /// Runs the workspace's tests and counts them by the lines with which each binary closes.
-fn rust_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
+fn rust_tests(workspace: &Workspace, extent: Extent) -> Result<Findings> {
     let mut findings = Findings::default();
     let mut command = workspace.tests(&["--no-fail-fast"]);
-    run_tests(&mut command, length, &mut findings, |line| println!("{line}"))?;
+    run_tests(&mut command, extent, &mut findings, |line| println!("{line}"))?;
     Ok(findings)
 }
 
@@ -87,7 +115,7 @@ const WITH_DATABASE: [(&str, &[&str]); 6] = [
 ];
 
 /// Runs the tests that have a database once more, on a PostgreSQL server.
-fn postgres_tests(workspace: &Workspace, length: Length, lines: &mut Lines) -> Result<Findings> {
+fn postgres_tests(workspace: &Workspace, extent: Extent, lines: &mut Lines) -> Result<Findings> {
     let server = postgres::Server::start()?;
     let mut findings = Findings::default();
     for test in workspace.test_binaries()? {
@@ -102,7 +130,7 @@ fn postgres_tests(workspace: &Workspace, length: Length, lines: &mut Lines) -> R
             .current_dir(&test.folder)
             .env("LMLANG_TEST_POSTGRES", &server.url)
             .env("LMLANG_TEST_POSTGRES_TLS", &server.tls_url);
-        run_tests(&mut command, length, &mut findings, |line| lines.add(line))?;
+        run_tests(&mut command, extent, &mut findings, |line| lines.add(line))?;
     }
     Ok(findings)
 }
@@ -143,11 +171,12 @@ pub(crate) fn try_seed(workspace: &Workspace, seed: u64, on: Database) -> Result
 
 fn run_tests(
     command: &mut Command,
-    length: Length,
+    extent: Extent,
     findings: &mut Findings,
     mut show: impl FnMut(&str),
 ) -> Result<()> {
-    if length == Length::Long {
+    command.env(PROPERTY_SEED, extent.seed.to_string());
+    if extent.length == Length::Long {
         command.env("LMLANG_LONG", "1");
     }
     let before = findings.failed.len();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::entities::FunctionHead;
 use crate::function::{Body, Function};
 use crate::node::Node;
 use crate::refs::{NodeRef, VarRef};
@@ -52,6 +53,12 @@ impl<'f> Plain<'f> {
     pub(super) fn variable(&self, body: &Body, of: VarRef) -> bool {
         let name = body.variable(of).and_then(|variable| variable.name.as_deref());
         name.is_some_and(|name| self.variables.get(name) == Some(&1))
+    }
+
+    /// Whether a function does without its ref as far as its body goes: a parameter that its name does not tell is
+    /// written with the ref of the function.
+    pub(super) fn head(&self, head: &FunctionHead) -> bool {
+        head.params.iter().chain(&head.captures).all(|param| self.tells(&param.name))
     }
 
     /// Whether a region does without its ref, given the names of its parameters.

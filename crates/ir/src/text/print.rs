@@ -13,6 +13,7 @@ use crate::text::lower_regions::default_contract_params;
 use crate::text::names::{ProgramNames, Wanted};
 use crate::text::naming::ModuleNaming;
 use crate::text::op::{write_named_type, write_type_list};
+use crate::text::plain::Plain;
 use crate::text::print_body::BodyPrinter;
 use crate::text::words::write_name;
 use crate::types::Type;
@@ -464,7 +465,12 @@ impl<'p, 'o> Printer<'p, 'o> {
             self.out.push_str("start ");
         }
         self.out.push_str("func ");
-        self.member_of(Some(head.module), &head.name, of);
+        let plain = (self.detail == Detail::Summary).then(|| Plain::of(function));
+        if plain.as_ref().is_some_and(|plain| !plain.head(head)) {
+            self.named(&head.name, of, 0);
+        } else {
+            self.member_of(Some(head.module), &head.name, of);
+        }
         if !head.captures.is_empty() {
             self.out.push_str(" [");
             self.params(&head.captures);
@@ -479,7 +485,7 @@ impl<'p, 'o> Printer<'p, 'o> {
         }
         if let Some(root) = function.body().root() {
             let mut printer = BodyPrinter::new(self.program, of, function, self.detail, self.out);
-            printer.open(root);
+            printer.open(root, plain);
             for (of, variable) in function.body().variables() {
                 printer.variable(of, variable);
             }

@@ -125,9 +125,9 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
         }
     }
 
-    /// The `{` of the function's own region.
-    pub(super) fn open(&mut self, root: RegionRef) {
-        self.plain = (self.detail == Detail::Summary).then(|| Plain::of(self.function));
+    /// The `{` of the function's own region. `plain`: which refs the lines after it do without.
+    pub(super) fn open(&mut self, root: RegionRef, plain: Option<Plain<'p>>) {
+        self.plain = plain;
         self.region_tag(root);
         self.out.push_str(" {\n");
         self.level = 1;

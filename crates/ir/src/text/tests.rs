@@ -302,9 +302,12 @@ func f (x: i32) -> (i32) {
 }
 ";
     let text = text.replace("func f ", "func f#f1 ");
-    let shown = print_function(&parsed(&text), crate::FuncRef::new(1).expect("in range"), Detail::Summary);
+    let program = parsed(&text);
+    let shown = print_function(&program, crate::FuncRef::new(1).expect("in range"), Detail::Summary);
     printed(&text);
+    parsed(&print_program(&program, Detail::Summary));
     for part in [
+        "func f#f1 (x: i32)",
         "x#n21 = mul.i32 x, x\n",
         "break_if#n",
         "(eqz.i32 x#n21) (x)",
