@@ -12,8 +12,7 @@ pub mod rules;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use lmlang_engine::{Accepted, Engine, Error, FlowCode, Halt, Work};
+use lmlang_engine::{Accepted, BoxFuture, Engine, Error, FlowCode, Halt, Work};
 use lmlang_entities::Counts;
 use lmlang_flow::definition::END;
 use lmlang_flow::{
@@ -150,7 +149,6 @@ fn definition() -> Definition {
         .private("reply", Reducer::Replace, Value::Null)
 }
 
-#[async_trait]
 impl FlowCode for Act {
     fn flow(&self) -> &Arc<Flow> {
         &self.flow
@@ -179,51 +177,61 @@ impl FlowCode for Act {
         Some(json!({ "task": text }))
     }
 
-    async fn accept(
-        &self,
-        engine: &Engine,
-        input: &Value,
-        before: Option<&State>,
-    ) -> Result<Accepted, Error> {
-        let input: Input = input::read(input)?;
-        input::check_words("task", &input.task, TASK_BYTES)?;
-        if let Err(message) = self.agent.planner.takes(&input.task) {
-            return Err(input::wrong("task", message));
-        }
-        if !engine.is_unlimited() {
-            let what = "acting on entities with a token for some programs only".to_owned();
-            return Err(Error::Unsupported { what });
-        }
-        let said = before.map_or(&[][..], |state| last(state.get("messages"), CARRIED));
-        let short = |said: &Value| {
-            let text = crate::model::shortened(said["text"].as_str().unwrap_or_default(), SHORT);
-            json!({ "from": said["from"], "text": text })
-        };
-        let mut messages: Vec<Value> = said.iter().map(short).collect();
-        messages.push(message("user", &input.task));
-        let update = Update::none()
-            .with("task", input.task)
-            .with("confirm", input.confirm.name())
-            .with("messages", messages)
-            .with("provider", self.agent.planner.provider());
-        Ok(Accepted { update, program: None, branch: None })
+    fn accept<'a>(
+        &'a self,
+        engine: &'a Engine,
+        input: &'a Value,
+        before: Option<&'a State>,
+    ) -> BoxFuture<'a, Result<Accepted, Error>> {
+        Box::pin(async move {
+            let input: Input = input::read(input)?;
+            input::check_words("task", &input.task, TASK_BYTES)?;
+            if let Err(message) = self.agent.planner.takes(&input.task) {
+                return Err(input::wrong("task", message));
+            }
+            if !engine.is_unlimited() {
+                let what = "acting on entities with a token for some programs only".to_owned();
+                return Err(Error::Unsupported { what });
+            }
+            let said = before.map_or(&[][..], |state| last(state.get("messages"), CARRIED));
+            let short = |said: &Value| {
+                let text = crate::model::shortened(said["text"].as_str().unwrap_or_default(), SHORT);
+                json!({ "from": said["from"], "text": text })
+            };
+            let mut messages: Vec<Value> = said.iter().map(short).collect();
+            messages.push(message("user", &input.task));
+            let update = Update::none()
+                .with("task", input.task)
+                .with("confirm", input.confirm.name())
+                .with("messages", messages)
+                .with("provider", self.agent.planner.provider());
+            Ok(Accepted { update, program: None, branch: None })
+        })
     }
 
-    async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
-        match node {
-            "parse_goal" => self.parse_goal(state, work).await,
-            "plan_step" => self.plan_step(state, work).await,
-            "route_tool" => Ok(self.route_tool(state)),
-            "call_tool" => self.call_tool(state, work).await,
-            "evaluate" => Ok(self.evaluate(state)),
-            "diagnose" => Ok(self.diagnose(state, work.now())),
-            "escalate" => Ok(self.escalate(state)),
-            "answer" => Ok(answer(state)),
-            other => {
-                Err(lmlang_engine::flows::code::failure("INTERNAL", format!("there is no node `{other}`"))
-                    .into())
+    fn execute<'a>(
+        &'a self,
+        node: &'a str,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Step, Halt>> {
+        Box::pin(async move {
+            match node {
+                "parse_goal" => self.parse_goal(state, work).await,
+                "plan_step" => self.plan_step(state, work).await,
+                "route_tool" => Ok(self.route_tool(state)),
+                "call_tool" => self.call_tool(state, work).await,
+                "evaluate" => Ok(self.evaluate(state)),
+                "diagnose" => Ok(self.diagnose(state, work.now())),
+                "escalate" => Ok(self.escalate(state)),
+                "answer" => Ok(answer(state)),
+                other => Err(lmlang_engine::flows::code::failure(
+                    "INTERNAL",
+                    format!("there is no node `{other}`"),
+                )
+                .into()),
             }
-        }
+        })
     }
 }
 

@@ -16,9 +16,8 @@ pub mod target;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use lmlang_engine::flows::code::failure;
-use lmlang_engine::{Accepted, Engine, Error, FlowCode, Halt, Work};
+use lmlang_engine::{Accepted, BoxFuture, Engine, Error, FlowCode, Halt, Work};
 use lmlang_flow::{AskKind, Failure, Flow, State, Step, Update};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -71,7 +70,6 @@ impl Draft {
     }
 }
 
-#[async_trait]
 impl FlowCode for Draft {
     fn flow(&self) -> &Arc<Flow> {
         &self.flow
@@ -100,70 +98,79 @@ impl FlowCode for Draft {
         Some(json!({ "text": text }))
     }
 
-    async fn accept(
-        &self,
-        engine: &Engine,
-        input: &Value,
-        before: Option<&State>,
-    ) -> Result<Accepted, Error> {
-        let input: Input = input::read(input)?;
-        input::check_words("text", &input.text, TEXT_BYTES)?;
-        if input.sinks.as_ref().is_some_and(Vec::is_empty) {
-            return Err(input::wrong("sinks", "at least one is expected"));
-        }
-        if !engine.is_unlimited() {
-            let what = "drafting with a token for some programs only".to_owned();
-            return Err(Error::Unsupported { what });
-        }
-        let mut update = Update::none();
-        let mut history = json!({ "summary": "", "tail": [] });
-        if let Some(before) = before {
-            // What a conversation goes on from.
-            for channel in ["active_stream", "stream_schema", "notes", "validation", "ids"] {
-                update = update.with(channel, before.get(channel).clone());
+    fn accept<'a>(
+        &'a self,
+        engine: &'a Engine,
+        input: &'a Value,
+        before: Option<&'a State>,
+    ) -> BoxFuture<'a, Result<Accepted, Error>> {
+        Box::pin(async move {
+            let input: Input = input::read(input)?;
+            input::check_words("text", &input.text, TEXT_BYTES)?;
+            if input.sinks.as_ref().is_some_and(Vec::is_empty) {
+                return Err(input::wrong("sinks", "at least one is expected"));
             }
-            history = before.get("history").clone();
-            update = update.with("turn", before.get("turn").as_u64().unwrap_or(0) + 1);
-        }
-        let provider = match self.role("drafter").filter(|role| self.models.is_configured(role)) {
-            Some(role) => self.models.described(&role).provider,
-            None => crate::model::rules::PROVIDER.to_owned(),
-        };
-        let update = update
-            .with("user_input", json!({ "text": input.text, "feedback": null, "confirm": null }))
-            .with("history", told(&history, "user", &input.text))
-            .with("provider", provider);
-        let update = match input.sinks {
-            Some(sinks) => update.with("sinks", sinks),
-            None => update,
-        };
-        Ok(Accepted { update, program: None, branch: None })
+            if !engine.is_unlimited() {
+                let what = "drafting with a token for some programs only".to_owned();
+                return Err(Error::Unsupported { what });
+            }
+            let mut update = Update::none();
+            let mut history = json!({ "summary": "", "tail": [] });
+            if let Some(before) = before {
+                // What a conversation goes on from.
+                for channel in ["active_stream", "stream_schema", "notes", "validation", "ids"] {
+                    update = update.with(channel, before.get(channel).clone());
+                }
+                history = before.get("history").clone();
+                update = update.with("turn", before.get("turn").as_u64().unwrap_or(0) + 1);
+            }
+            let provider = match self.role("drafter").filter(|role| self.models.is_configured(role)) {
+                Some(role) => self.models.described(&role).provider,
+                None => crate::model::rules::PROVIDER.to_owned(),
+            };
+            let update = update
+                .with("user_input", json!({ "text": input.text, "feedback": null, "confirm": null }))
+                .with("history", told(&history, "user", &input.text))
+                .with("provider", provider);
+            let update = match input.sinks {
+                Some(sinks) => update.with("sinks", sinks),
+                None => update,
+            };
+            Ok(Accepted { update, program: None, branch: None })
+        })
     }
 
-    async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
-        let mut spent = Spent::default();
-        let step = match node {
-            "init_session" => self.init_session(state, work, &mut spent).await,
-            "route_intent" => self.route_intent(state, work, &mut spent).await,
-            "ask_user" => Ok(ask_user(state)),
-            "handle_list_streams" => Ok(list_streams(state)),
-            "handle_describe_stream" => self.describe_stream(state, work, &mut spent).await,
-            "ensure_active_stream" => self.ensure_active_stream(state, work, &mut spent).await,
-            "draft_preview_sql" => self.draft_preview(state, work, &mut spent).await,
-            "check_grounding" => self.check_grounding(state, work, &mut spent).await,
-            "validate_sql_via_tmp_pipeline" => self.validate(state, work, &mut spent).await,
-            "explain_tmp_pipeline" => self.explain(state, work, &mut spent).await,
-            "cleanup_tmp_pipeline" => self.clean_up(state, work, &mut spent).await,
-            "interrupt_confirm" => Ok(confirm(state)),
-            "handle_confirm" => Ok(handle_confirm(state)),
-            "revise_sql_json" => self.revise(state, work, &mut spent).await,
-            "ask_for_help" => Ok(ask_for_help(state)),
-            "emit" => Ok(emit(state)),
-            other => Err(failure("INTERNAL", format!("there is no node `{other}`")).into()),
-        };
-        let mut step = step?;
-        step.update = step.update.with("metrics", spent.added_to(state.get("metrics")));
-        Ok(step)
+    fn execute<'a>(
+        &'a self,
+        node: &'a str,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Step, Halt>> {
+        Box::pin(async move {
+            let mut spent = Spent::default();
+            let step = match node {
+                "init_session" => self.init_session(state, work, &mut spent).await,
+                "route_intent" => self.route_intent(state, work, &mut spent).await,
+                "ask_user" => Ok(ask_user(state)),
+                "handle_list_streams" => Ok(list_streams(state)),
+                "handle_describe_stream" => self.describe_stream(state, work, &mut spent).await,
+                "ensure_active_stream" => self.ensure_active_stream(state, work, &mut spent).await,
+                "draft_preview_sql" => self.draft_preview(state, work, &mut spent).await,
+                "check_grounding" => self.check_grounding(state, work, &mut spent).await,
+                "validate_sql_via_tmp_pipeline" => self.validate(state, work, &mut spent).await,
+                "explain_tmp_pipeline" => self.explain(state, work, &mut spent).await,
+                "cleanup_tmp_pipeline" => self.clean_up(state, work, &mut spent).await,
+                "interrupt_confirm" => Ok(confirm(state)),
+                "handle_confirm" => Ok(handle_confirm(state)),
+                "revise_sql_json" => self.revise(state, work, &mut spent).await,
+                "ask_for_help" => Ok(ask_for_help(state)),
+                "emit" => Ok(emit(state)),
+                other => Err(failure("INTERNAL", format!("there is no node `{other}`")).into()),
+            };
+            let mut step = step?;
+            step.update = step.update.with("metrics", spent.added_to(state.get("metrics")));
+            Ok(step)
+        })
     }
 }
 

@@ -8,9 +8,10 @@ mod prompts;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use lmlang_engine::flows::code::{failed, failure};
-use lmlang_engine::{Accepted, Engine, Error, FlowCode, Halt, OpenProgram, Outcome, Selector, Work};
+use lmlang_engine::{
+    Accepted, BoxFuture, Engine, Error, FlowCode, Halt, OpenProgram, Outcome, Selector, Work,
+};
 use lmlang_flow::definition::END;
 use lmlang_flow::{Ask, AskKind, Definition, Flow, Goto, NodeSpec, Reducer, State, Step, Update};
 use lmlang_history::revision::MAIN;
@@ -129,7 +130,6 @@ fn validation(attempt: u64, error: Option<&str>) -> Value {
     json!({ "attempt": attempt, "max_attempts": MOST_ATTEMPTS, "error": error })
 }
 
-#[async_trait]
 impl FlowCode for Edit {
     fn flow(&self) -> &Arc<Flow> {
         &self.flow
@@ -162,54 +162,63 @@ impl FlowCode for Edit {
         Some(json!({ "text": text }))
     }
 
-    async fn accept(
-        &self,
-        engine: &Engine,
-        input: &Value,
-        before: Option<&State>,
-    ) -> Result<Accepted, Error> {
-        let given: Input = input::read(input)?;
-        input::check_words("text", &given.text, TEXT_BYTES)?;
-        let earlier =
-            |channel: &str| before.and_then(|before| before.get(channel).as_str()).map(str::to_owned);
-        let Some(program) = given.program.or_else(|| earlier("program_id")) else {
-            return Err(input::wrong("program", "it is missing: a program, by name or id"));
-        };
-        let open = engine.find(&input::program(&program)).await?;
-        let into = given.into.or_else(|| earlier("into")).unwrap_or_else(|| MAIN.to_owned());
-        if open.timeline.head().number_of(&into).is_none() {
-            return Err(input::wrong("into", format!("there is no branch `{into}`")));
-        }
-        let provider = match self.role("drafter") {
-            Some(role) => self.models.described(&role).provider,
-            None => crate::model::rules::PROVIDER.to_owned(),
-        };
-        let mut update = Update::none()
-            .with("program", open.info().name.clone())
-            .with("program_id", open.info().id.to_string())
-            .with("into", into)
-            .with("user_input", json!({ "text": given.text }))
-            .with("provider", provider);
-        if let Some(before) = before {
-            let wish = shortened(before.get("user_input")["text"].as_str().unwrap_or_default(), WISH);
-            let earlier = before.get("wishes").as_array().cloned().unwrap_or_default();
-            let wishes: Vec<Value> = earlier.into_iter().chain([json!(wish)]).collect();
-            update = update.with("wishes", wishes[wishes.len().saturating_sub(WISHES)..].to_vec());
-        }
-        Ok(Accepted { update, program: Some(open.info().id), branch: None })
+    fn accept<'a>(
+        &'a self,
+        engine: &'a Engine,
+        input: &'a Value,
+        before: Option<&'a State>,
+    ) -> BoxFuture<'a, Result<Accepted, Error>> {
+        Box::pin(async move {
+            let given: Input = input::read(input)?;
+            input::check_words("text", &given.text, TEXT_BYTES)?;
+            let earlier =
+                |channel: &str| before.and_then(|before| before.get(channel).as_str()).map(str::to_owned);
+            let Some(program) = given.program.or_else(|| earlier("program_id")) else {
+                return Err(input::wrong("program", "it is missing: a program, by name or id"));
+            };
+            let open = engine.find(&input::program(&program)).await?;
+            let into = given.into.or_else(|| earlier("into")).unwrap_or_else(|| MAIN.to_owned());
+            if open.timeline.head().number_of(&into).is_none() {
+                return Err(input::wrong("into", format!("there is no branch `{into}`")));
+            }
+            let provider = match self.role("drafter") {
+                Some(role) => self.models.described(&role).provider,
+                None => crate::model::rules::PROVIDER.to_owned(),
+            };
+            let mut update = Update::none()
+                .with("program", open.info().name.clone())
+                .with("program_id", open.info().id.to_string())
+                .with("into", into)
+                .with("user_input", json!({ "text": given.text }))
+                .with("provider", provider);
+            if let Some(before) = before {
+                let wish = shortened(before.get("user_input")["text"].as_str().unwrap_or_default(), WISH);
+                let earlier = before.get("wishes").as_array().cloned().unwrap_or_default();
+                let wishes: Vec<Value> = earlier.into_iter().chain([json!(wish)]).collect();
+                update = update.with("wishes", wishes[wishes.len().saturating_sub(WISHES)..].to_vec());
+            }
+            Ok(Accepted { update, program: Some(open.info().id), branch: None })
+        })
     }
 
-    async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
-        match node {
-            "ground" => begin(state, work).await,
-            "draft" => self.draft(state, work).await,
-            "check" => check(state, work).await,
-            "review" => Ok(review(state, work)),
-            "decide" => decide(state, work).await,
-            "revise" => self.revise(state, work).await,
-            "ask_for_help" => Ok(ask_for_help(state)),
-            other => Err(failure("INTERNAL", format!("there is no node `{other}`")).into()),
-        }
+    fn execute<'a>(
+        &'a self,
+        node: &'a str,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Step, Halt>> {
+        Box::pin(async move {
+            match node {
+                "ground" => begin(state, work).await,
+                "draft" => self.draft(state, work).await,
+                "check" => check(state, work).await,
+                "review" => Ok(review(state, work)),
+                "decide" => decide(state, work).await,
+                "revise" => self.revise(state, work).await,
+                "ask_for_help" => Ok(ask_for_help(state)),
+                other => Err(failure("INTERNAL", format!("there is no node `{other}`")).into()),
+            }
+        })
     }
 }
 

@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use lmlang_engine::{Engine, Finished, Span, Tracer};
+use lmlang_engine::{BoxFuture, Engine, Finished, Span, Tracer};
 use lmlang_telemetry::names::{ERROR_TYPE, gen_ai, langfuse};
 use lmlang_telemetry::{Exporter, Kind, Status, Value, names};
 use serde_json::json;
@@ -33,7 +32,6 @@ struct Exporting {
     content: bool,
 }
 
-#[async_trait]
 impl Tracer for Exporting {
     fn wants_content(&self) -> bool {
         self.content
@@ -46,9 +44,11 @@ impl Tracer for Exporting {
         }
     }
 
-    async fn close(&self) {
-        // What is left is counted, and warned of.
-        self.exporter.shutdown(LAST_SPANS).await.unwrap_or_default();
+    fn close<'a>(&'a self) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            // What is left is counted, and warned of.
+            self.exporter.shutdown(LAST_SPANS).await.unwrap_or_default();
+        })
     }
 }
 

@@ -4,10 +4,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_trait::async_trait;
 use lmlang_engine::entities::{MOST_HOPS, SUBGRAPH_ENTITIES};
 use lmlang_engine::flows::code::failed;
-use lmlang_engine::{Call, Engine, Error};
+use lmlang_engine::{BoxFuture, Call, Engine, Error};
 use lmlang_entities::cypher::{self, Failure as CypherFailure, Limits, Table};
 use lmlang_entities::{
     Counts, EdgeSpec, EntityRef, MemoryGraph, NodeSpec, Op, Patch, PatchError, RelationType, Stamp, Subgraph,
@@ -37,7 +36,6 @@ pub struct GraphError {
 /// keeps what it is given; what is told of it, in spans, logs and exports, has passed the redaction of the engine.
 ///
 /// Warning: a writer that is not answered does not know whether it has written. It repeats its request under the same key.
-#[async_trait]
 pub trait GraphStore: Send + Sync {
     /// Applies a patch.
     ///
@@ -45,29 +43,41 @@ pub trait GraphStore: Send + Sync {
     ///
     /// Those of [`ValidationError`](lmlang_entities::ValidationError) and
     /// [`ConstraintViolation`](lmlang_entities::ConstraintViolation) name the operation and the field; nothing is changed then.
-    async fn patch(&self, patch: Patch, call: &Call) -> Result<Counts, GraphError>;
+    fn patch<'a>(&'a self, patch: Patch, call: &'a Call) -> BoxFuture<'a, Result<Counts, GraphError>>;
 
     /// Answers a question in Cypher, about one moment; it changes nothing.
     ///
     /// # Errors
     ///
     /// A code of the query's fault, with line and column.
-    async fn run_cypher(&self, query: &str, params: Map<String, Value>) -> Result<Table, GraphError>;
+    fn run_cypher<'a>(
+        &'a self,
+        query: &'a str,
+        params: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<Table, GraphError>>;
 
     /// What lies within some hops of a node; none if there is no such node.
     ///
     /// # Errors
     ///
     /// `LIMIT_EXCEEDED` for too many hops.
-    async fn get_subgraph(&self, of: EntityRef, hops: u32) -> Result<Option<Subgraph>, GraphError>;
+    fn get_subgraph<'a>(
+        &'a self,
+        of: EntityRef,
+        hops: u32,
+    ) -> BoxFuture<'a, Result<Option<Subgraph>, GraphError>>;
 
     /// Makes a node, or merges properties into the one that is there.
     ///
     /// # Errors
     ///
     /// As [`GraphStore::patch`].
-    async fn upsert_node(&self, node: NodeSpec, call: &Call) -> Result<Counts, GraphError> {
-        self.patch(one(Op::UpsertNode(node))?, call).await
+    fn upsert_node<'a>(
+        &'a self,
+        node: NodeSpec,
+        call: &'a Call,
+    ) -> BoxFuture<'a, Result<Counts, GraphError>> {
+        Box::pin(async move { self.patch(one(Op::UpsertNode(node))?, call).await })
     }
 
     /// Makes an edge between two nodes that are there, or merges properties into the one that is there.
@@ -75,8 +85,12 @@ pub trait GraphStore: Send + Sync {
     /// # Errors
     ///
     /// As [`GraphStore::patch`].
-    async fn upsert_edge(&self, edge: EdgeSpec, call: &Call) -> Result<Counts, GraphError> {
-        self.patch(one(Op::UpsertEdge(edge))?, call).await
+    fn upsert_edge<'a>(
+        &'a self,
+        edge: EdgeSpec,
+        call: &'a Call,
+    ) -> BoxFuture<'a, Result<Counts, GraphError>> {
+        Box::pin(async move { self.patch(one(Op::UpsertEdge(edge))?, call).await })
     }
 
     /// Merges properties into a node that must be there.
@@ -84,8 +98,12 @@ pub trait GraphStore: Send + Sync {
     /// # Errors
     ///
     /// As [`GraphStore::patch`].
-    async fn update_props(&self, node: NodeSpec, call: &Call) -> Result<Counts, GraphError> {
-        self.patch(one(Op::UpdateProps(node))?, call).await
+    fn update_props<'a>(
+        &'a self,
+        node: NodeSpec,
+        call: &'a Call,
+    ) -> BoxFuture<'a, Result<Counts, GraphError>> {
+        Box::pin(async move { self.patch(one(Op::UpdateProps(node))?, call).await })
     }
 
     /// Deletes a node, if it is there; its edges with it only if told to.
@@ -93,8 +111,15 @@ pub trait GraphStore: Send + Sync {
     /// # Errors
     ///
     /// As [`GraphStore::patch`].
-    async fn delete_node(&self, of: EntityRef, detach: bool, call: &Call) -> Result<Counts, GraphError> {
-        self.patch(one(Op::DeleteNode { label: of.label, key: of.key, detach })?, call).await
+    fn delete_node<'a>(
+        &'a self,
+        of: EntityRef,
+        detach: bool,
+        call: &'a Call,
+    ) -> BoxFuture<'a, Result<Counts, GraphError>> {
+        Box::pin(async move {
+            self.patch(one(Op::DeleteNode { label: of.label, key: of.key, detach })?, call).await
+        })
     }
 
     /// Deletes an edge, if it is there.
@@ -102,12 +127,12 @@ pub trait GraphStore: Send + Sync {
     /// # Errors
     ///
     /// As [`GraphStore::patch`].
-    async fn delete_edge(
-        &self,
+    fn delete_edge<'a>(
+        &'a self,
         (from, relation_type, to): (EntityRef, RelationType, EntityRef),
-        call: &Call,
-    ) -> Result<Counts, GraphError> {
-        self.patch(one(Op::DeleteEdge { from, relation_type, to })?, call).await
+        call: &'a Call,
+    ) -> BoxFuture<'a, Result<Counts, GraphError>> {
+        Box::pin(async move { self.patch(one(Op::DeleteEdge { from, relation_type, to })?, call).await })
     }
 }
 
@@ -152,18 +177,25 @@ impl GraphSource {
 /// The entities of an engine.
 pub struct EngineGraph(pub Engine);
 
-#[async_trait]
 impl GraphStore for EngineGraph {
-    async fn patch(&self, patch: Patch, call: &Call) -> Result<Counts, GraphError> {
-        Ok(self.0.patch_entities(patch, false, call).await?.counts)
+    fn patch<'a>(&'a self, patch: Patch, call: &'a Call) -> BoxFuture<'a, Result<Counts, GraphError>> {
+        Box::pin(async move { Ok(self.0.patch_entities(patch, false, call).await?.counts) })
     }
 
-    async fn run_cypher(&self, query: &str, params: Map<String, Value>) -> Result<Table, GraphError> {
-        Ok(self.0.cypher(query.to_owned(), params).await?)
+    fn run_cypher<'a>(
+        &'a self,
+        query: &'a str,
+        params: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<Table, GraphError>> {
+        Box::pin(async move { Ok(self.0.cypher(query.to_owned(), params).await?) })
     }
 
-    async fn get_subgraph(&self, of: EntityRef, hops: u32) -> Result<Option<Subgraph>, GraphError> {
-        Ok(self.0.entity_subgraph(of, hops).await?)
+    fn get_subgraph<'a>(
+        &'a self,
+        of: EntityRef,
+        hops: u32,
+    ) -> BoxFuture<'a, Result<Option<Subgraph>, GraphError>> {
+        Box::pin(async move { Ok(self.0.entity_subgraph(of, hops).await?) })
     }
 }
 
@@ -179,51 +211,64 @@ struct Held {
     answered: std::collections::HashMap<Vec<u8>, ([u8; 32], Counts)>,
 }
 
-#[async_trait]
 impl GraphStore for MemoryStore {
-    async fn patch(&self, patch: Patch, call: &Call) -> Result<Counts, GraphError> {
-        let held = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = &call.idempotency
-            && let Some((digest, counts)) = held.answered.get(&made.key)
-        {
-            return match *digest == made.digest {
-                true => Ok(*counts),
-                false => Err(GraphError::from(Error::IdempotencyMismatch)),
+    fn patch<'a>(&'a self, patch: Patch, call: &'a Call) -> BoxFuture<'a, Result<Counts, GraphError>> {
+        Box::pin(async move {
+            let held = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(made) = &call.idempotency
+                && let Some((digest, counts)) = held.answered.get(&made.key)
+            {
+                return match *digest == made.digest {
+                    true => Ok(*counts),
+                    false => Err(GraphError::from(Error::IdempotencyMismatch)),
+                };
+            }
+            held.time += 1;
+            let ids = &mut held.ids;
+            let id = || {
+                *ids += 1;
+                uuid::Builder::from_random_bytes(ids.to_be_bytes()).into_uuid().into_bytes()
             };
-        }
-        held.time += 1;
-        let ids = &mut held.ids;
-        let id = || {
-            *ids += 1;
-            uuid::Builder::from_random_bytes(ids.to_be_bytes()).into_uuid().into_bytes()
-        };
-        let counts = held.graph.patch(&patch, Stamp { time_micros: held.time }, id);
-        let counts = counts.map_err(|error| match error {
-            PatchError::Validation(error) => GraphError::from(Error::EntityValue(error)),
-            PatchError::Constraint(error) => GraphError::from(Error::EntityConstraint(error)),
-            PatchError::Graph(never) => match never {},
-        })?;
-        if let Some(made) = &call.idempotency {
-            held.answered.insert(made.key.clone(), (made.digest, counts));
-        }
-        Ok(counts)
-    }
-
-    async fn run_cypher(&self, query: &str, params: Map<String, Value>) -> Result<Table, GraphError> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        cypher::run(query, &params, &held.graph, &Limits::default()).map_err(|error| match error {
-            CypherFailure::Query(error) => GraphError::from(Error::Cypher(error)),
-            CypherFailure::Graph(never) => match never {},
+            let counts = held.graph.patch(&patch, Stamp { time_micros: held.time }, id);
+            let counts = counts.map_err(|error| match error {
+                PatchError::Validation(error) => GraphError::from(Error::EntityValue(error)),
+                PatchError::Constraint(error) => GraphError::from(Error::EntityConstraint(error)),
+                PatchError::Graph(never) => match never {},
+            })?;
+            if let Some(made) = &call.idempotency {
+                held.answered.insert(made.key.clone(), (made.digest, counts));
+            }
+            Ok(counts)
         })
     }
 
-    async fn get_subgraph(&self, of: EntityRef, hops: u32) -> Result<Option<Subgraph>, GraphError> {
-        if hops > MOST_HOPS {
-            let (limit, actual) = (MOST_HOPS.into(), hops.into());
-            return Err(Error::Limit { which: "entityHops", limit, actual }.into());
-        }
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        subgraph(&held.graph, &of.label, &of.key, hops, SUBGRAPH_ENTITIES).map_err(|never| match never {})
+    fn run_cypher<'a>(
+        &'a self,
+        query: &'a str,
+        params: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<Table, GraphError>> {
+        Box::pin(async move {
+            let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            cypher::run(query, &params, &held.graph, &Limits::default()).map_err(|error| match error {
+                CypherFailure::Query(error) => GraphError::from(Error::Cypher(error)),
+                CypherFailure::Graph(never) => match never {},
+            })
+        })
+    }
+
+    fn get_subgraph<'a>(
+        &'a self,
+        of: EntityRef,
+        hops: u32,
+    ) -> BoxFuture<'a, Result<Option<Subgraph>, GraphError>> {
+        Box::pin(async move {
+            if hops > MOST_HOPS {
+                let (limit, actual) = (MOST_HOPS.into(), hops.into());
+                return Err(Error::Limit { which: "entityHops", limit, actual }.into());
+            }
+            let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            subgraph(&held.graph, &of.label, &of.key, hops, SUBGRAPH_ENTITIES).map_err(|never| match never {})
+        })
     }
 }
 

@@ -11,9 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use async_trait::async_trait;
 use lmlang_engine::entities::{MOST_HOPS, SUBGRAPH_ENTITIES};
-use lmlang_engine::{Call, Error};
+use lmlang_engine::{BoxFuture, Call, Error};
 use lmlang_entities::cypher::{self, Limits, Table};
 use lmlang_entities::{Changes, Counts, EntityRef, Patch, PatchError, Relation, Stamp, Subgraph, subgraph};
 use serde_json::{Map, Value, json};
@@ -103,56 +102,69 @@ impl Neo4jStore {
     }
 }
 
-#[async_trait]
 impl GraphStore for Neo4jStore {
-    async fn patch(&self, patch: Patch, call: &Call) -> Result<Counts, GraphError> {
-        let making = call.idempotency.clone();
-        self.transact(move |transaction| {
-            // A key is any bytes.
-            let key = making.as_ref().map(|making| hex(&making.key));
-            if let (Some(key), Some(making)) = (&key, &making)
-                && let Some(first) = answered(transaction, key)?
-            {
-                return match first.digest == hex(&making.digest) {
-                    true => Ok((first.counts, false)),
-                    false => Err(GraphError::from(Error::IdempotencyMismatch)),
-                };
-            }
-            let ids = || Uuid::new_v4().into_bytes();
-            let (changes, counts) =
-                lmlang_entities::apply(transaction, &patch, now(), ids).map_err(refused)?;
-            write(transaction, &changes)?;
-            if let (Some(key), Some(making)) = (&key, &making) {
-                note(transaction, key, &hex(&making.digest), counts)?;
-            }
-            Ok((counts, true))
+    fn patch<'a>(&'a self, patch: Patch, call: &'a Call) -> BoxFuture<'a, Result<Counts, GraphError>> {
+        Box::pin(async move {
+            let making = call.idempotency.clone();
+            self.transact(move |transaction| {
+                // A key is any bytes.
+                let key = making.as_ref().map(|making| hex(&making.key));
+                if let (Some(key), Some(making)) = (&key, &making)
+                    && let Some(first) = answered(transaction, key)?
+                {
+                    return match first.digest == hex(&making.digest) {
+                        true => Ok((first.counts, false)),
+                        false => Err(GraphError::from(Error::IdempotencyMismatch)),
+                    };
+                }
+                let ids = || Uuid::new_v4().into_bytes();
+                let (changes, counts) =
+                    lmlang_entities::apply(transaction, &patch, now(), ids).map_err(refused)?;
+                write(transaction, &changes)?;
+                if let (Some(key), Some(making)) = (&key, &making) {
+                    note(transaction, key, &hex(&making.digest), counts)?;
+                }
+                Ok((counts, true))
+            })
+            .await
         })
-        .await
     }
 
-    async fn run_cypher(&self, query: &str, params: Map<String, Value>) -> Result<Table, GraphError> {
-        let query = query.to_owned();
-        let answer = move |transaction: &Transaction| {
-            let table = cypher::run(&query, &params, transaction, &Limits::default());
-            let table = table.map_err(|failure| match failure {
-                cypher::Failure::Query(error) => GraphError::from(Error::Cypher(error)),
-                cypher::Failure::Graph(failed) => failed.into(),
-            })?;
-            Ok((table, false))
-        };
-        self.transact(answer).await
+    fn run_cypher<'a>(
+        &'a self,
+        query: &'a str,
+        params: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<Table, GraphError>> {
+        Box::pin(async move {
+            let query = query.to_owned();
+            let answer = move |transaction: &Transaction| {
+                let table = cypher::run(&query, &params, transaction, &Limits::default());
+                let table = table.map_err(|failure| match failure {
+                    cypher::Failure::Query(error) => GraphError::from(Error::Cypher(error)),
+                    cypher::Failure::Graph(failed) => failed.into(),
+                })?;
+                Ok((table, false))
+            };
+            self.transact(answer).await
+        })
     }
 
-    async fn get_subgraph(&self, of: EntityRef, hops: u32) -> Result<Option<Subgraph>, GraphError> {
-        if hops > MOST_HOPS {
-            let (limit, actual) = (MOST_HOPS.into(), hops.into());
-            return Err(GraphError::from(Error::Limit { which: "entityHops", limit, actual }));
-        }
-        let around = move |transaction: &Transaction| {
-            let found = subgraph(transaction, &of.label, &of.key, hops, SUBGRAPH_ENTITIES);
-            Ok((found.map_err(GraphError::from)?, false))
-        };
-        self.transact(around).await
+    fn get_subgraph<'a>(
+        &'a self,
+        of: EntityRef,
+        hops: u32,
+    ) -> BoxFuture<'a, Result<Option<Subgraph>, GraphError>> {
+        Box::pin(async move {
+            if hops > MOST_HOPS {
+                let (limit, actual) = (MOST_HOPS.into(), hops.into());
+                return Err(GraphError::from(Error::Limit { which: "entityHops", limit, actual }));
+            }
+            let around = move |transaction: &Transaction| {
+                let found = subgraph(transaction, &of.label, &of.key, hops, SUBGRAPH_ENTITIES);
+                Ok((found.map_err(GraphError::from)?, false))
+            };
+            self.transact(around).await
+        })
     }
 }
 

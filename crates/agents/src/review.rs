@@ -9,11 +9,10 @@ mod gates;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use lmlang_engine::flows::code::{failed, failure};
 use lmlang_engine::{
-    Accepted, Arrival, Effect, Engine, Error, FlowCode, Halt, LetGo, MergeRequest, OpenProgram, Outcome,
-    Repeat, Selector, Work,
+    Accepted, Arrival, BoxFuture, Effect, Engine, Error, FlowCode, Halt, LetGo, MergeRequest, OpenProgram,
+    Outcome, Repeat, Selector, Work,
 };
 use lmlang_flow::definition::END;
 use lmlang_flow::{Ask, AskKind, Definition, Failure, Flow, NodeSpec, Reducer, State, Step, Subject, Update};
@@ -107,7 +106,6 @@ impl Default for Review {
     }
 }
 
-#[async_trait]
 impl FlowCode for Review {
     fn flow(&self) -> &Arc<Flow> {
         &self.0
@@ -149,87 +147,106 @@ impl FlowCode for Review {
         })
     }
 
-    async fn accept(&self, engine: &Engine, input: &Value, _: Option<&State>) -> Result<Accepted, Error> {
-        let given: Input = input::read(input)?;
-        let edits = given_edits(&given);
-        let open = engine.find(&input::program(&given.program)).await?;
-        let into = given.into.clone().unwrap_or_else(|| MAIN.to_owned());
-        let head = open.timeline.head();
-        if head.number_of(&into).is_none() {
-            return Err(input::wrong("into", format!("there is no branch `{into}`")));
-        }
-        let (branch, owns) = match (&given.branch, edits.is_empty()) {
-            (Some(_), false) => {
-                return Err(input::wrong(
-                    "branch",
-                    "give a branch, or a text, patch or edits to make one of".to_owned(),
-                ));
+    fn accept<'a>(
+        &'a self,
+        engine: &'a Engine,
+        input: &'a Value,
+        _: Option<&'a State>,
+    ) -> BoxFuture<'a, Result<Accepted, Error>> {
+        Box::pin(async move {
+            let given: Input = input::read(input)?;
+            let edits = given_edits(&given);
+            let open = engine.find(&input::program(&given.program)).await?;
+            let into = given.into.clone().unwrap_or_else(|| MAIN.to_owned());
+            let head = open.timeline.head();
+            if head.number_of(&into).is_none() {
+                return Err(input::wrong("into", format!("there is no branch `{into}`")));
             }
-            (None, true) => {
-                return Err(input::wrong("branch", "a branch, a text or a patch is missing"));
+            let (branch, owns) = match (&given.branch, edits.is_empty()) {
+                (Some(_), false) => {
+                    return Err(input::wrong(
+                        "branch",
+                        "give a branch, or a text, patch or edits to make one of".to_owned(),
+                    ));
+                }
+                (None, true) => {
+                    return Err(input::wrong("branch", "a branch, a text or a patch is missing"));
+                }
+                (Some(branch), true) if *branch == into => {
+                    return Err(input::wrong("branch", format!("`{into}` cannot be brought into itself")));
+                }
+                (Some(branch), true) if head.number_of(branch).is_none() => {
+                    return Err(input::wrong("branch", format!("there is no branch `{branch}`")));
+                }
+                (Some(branch), true) => (branch.clone(), false),
+                (None, false) => (String::new(), true),
+            };
+            if owns {
+                // What is wrong with the text is told now, not by a run that fails.
+                let fields =
+                    [("patch", given.patch.is_some()), ("text", given.text.is_some()), ("edits", true)];
+                let field =
+                    fields.into_iter().find_map(|(field, given)| given.then_some(field)).unwrap_or_default();
+                let call = lmlang_engine::Call::by(lmlang_history::log::Actor {
+                    name: "review".to_owned(),
+                    kind: lmlang_history::log::ActorKind::Flow,
+                    client: None,
+                });
+                match engine.propose(proposal(&open, &into, edits.clone(), true), &call).await? {
+                    Outcome::Applied(_) => {}
+                    refused => return Err(input::wrong(field, words(&refused))),
+                }
             }
-            (Some(branch), true) if *branch == into => {
-                return Err(input::wrong("branch", format!("`{into}` cannot be brought into itself")));
-            }
-            (Some(branch), true) if head.number_of(branch).is_none() => {
-                return Err(input::wrong("branch", format!("there is no branch `{branch}`")));
-            }
-            (Some(branch), true) => (branch.clone(), false),
-            (None, false) => (String::new(), true),
-        };
-        if owns {
-            // What is wrong with the text is told now, not by a run that fails.
-            let fields = [("patch", given.patch.is_some()), ("text", given.text.is_some()), ("edits", true)];
-            let field =
-                fields.into_iter().find_map(|(field, given)| given.then_some(field)).unwrap_or_default();
-            let call = lmlang_engine::Call::by(lmlang_history::log::Actor {
-                name: "review".to_owned(),
-                kind: lmlang_history::log::ActorKind::Flow,
-                client: None,
-            });
-            match engine.propose(proposal(&open, &into, edits.clone(), true), &call).await? {
-                Outcome::Applied(_) => {}
-                refused => return Err(input::wrong(field, words(&refused))),
-            }
-        }
-        let update = Update::none()
-            .with("program", open.info().name.clone())
-            .with("branch", if owns { Value::Null } else { json!(branch) })
-            .with("into", into)
-            .with("message", given.message)
-            .with("edits", json!(edits))
-            .with("owns_branch", owns)
-            .with("keep_branch", given.keep_branch);
-        Ok(Accepted { update, program: Some(open.info().id), branch: Some(branch).filter(|_| !owns) })
+            let update = Update::none()
+                .with("program", open.info().name.clone())
+                .with("branch", if owns { Value::Null } else { json!(branch) })
+                .with("into", into)
+                .with("message", given.message)
+                .with("edits", json!(edits))
+                .with("owns_branch", owns)
+                .with("keep_branch", given.keep_branch);
+            Ok(Accepted { update, program: Some(open.info().id), branch: Some(branch).filter(|_| !owns) })
+        })
     }
 
     /// A branch that it made of what it was given goes with it; one that it was given stays.
-    async fn let_go(&self, run: LetGo<'_>) {
-        let is = |channel: &str| run.state.get(channel) == &json!(true);
-        let Some(program) = run.program.filter(|_| is("owns_branch") && !is("keep_branch")) else { return };
-        // Best effort: what stays can be seen, and deleted by anybody.
-        let Ok(open) = run.engine.find(&Selector::Id(program)).await else { return };
-        // Its name may be another branch's by now.
-        for branch in run.engine.branches_made_by(&open, run.run).await.unwrap_or_default() {
-            if went_on(run.engine, &open, &branch, run.state).await.is_none() {
-                drop(run.engine.delete_branch(&open, &branch, &run.call).await);
+    fn let_go<'a>(&'a self, run: LetGo<'a>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let is = |channel: &str| run.state.get(channel) == &json!(true);
+            let Some(program) = run.program.filter(|_| is("owns_branch") && !is("keep_branch")) else {
+                return;
+            };
+            // Best effort: what stays can be seen, and deleted by anybody.
+            let Ok(open) = run.engine.find(&Selector::Id(program)).await else { return };
+            // Its name may be another branch's by now.
+            for branch in run.engine.branches_made_by(&open, run.run).await.unwrap_or_default() {
+                if went_on(run.engine, &open, &branch, run.state).await.is_none() {
+                    drop(run.engine.delete_branch(&open, &branch, &run.call).await);
+                }
             }
-        }
+        })
     }
 
-    async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
-        let open = program(work).await?;
-        match node {
-            "prepare" => prepare(&open, state, work).await,
-            "gate_merge" => gate_merge(&open, state, work).await,
-            "gate_cases" => gate_cases(&open, state, work).await,
-            "ask_confirm" => Ok(ask_confirm(&open, state, work)),
-            "decide" => Ok(decide(state)),
-            "merge" => merge(&open, state, work).await,
-            "ask_again" => Ok(ask_again(state, work)),
-            "resume" => Ok(resume(state)),
-            _ => clean_up(&open, state, work).await,
-        }
+    fn execute<'a>(
+        &'a self,
+        node: &'a str,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Step, Halt>> {
+        Box::pin(async move {
+            let open = program(work).await?;
+            match node {
+                "prepare" => prepare(&open, state, work).await,
+                "gate_merge" => gate_merge(&open, state, work).await,
+                "gate_cases" => gate_cases(&open, state, work).await,
+                "ask_confirm" => Ok(ask_confirm(&open, state, work)),
+                "decide" => Ok(decide(state)),
+                "merge" => merge(&open, state, work).await,
+                "ask_again" => Ok(ask_again(state, work)),
+                "resume" => Ok(resume(state)),
+                _ => clean_up(&open, state, work).await,
+            }
+        })
     }
 }
 

@@ -6,9 +6,8 @@ pub mod program;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use jsonschema::{PatternOptions, Validator};
-use lmlang_engine::{Call, Engine};
+use lmlang_engine::{BoxFuture, Call, Engine};
 use lmlang_entities::Counts;
 use serde_json::{Map, Value};
 
@@ -70,7 +69,6 @@ pub struct ToolAnswer {
 /// the call. Side effects: those that its specification says, and none when it answers with an error.
 ///
 /// Warning: one that is not answered may have changed something. It is called again under the same key.
-#[async_trait]
 pub trait Tool: Send + Sync {
     /// What it is.
     fn spec(&self) -> &ToolSpec;
@@ -91,8 +89,11 @@ pub trait Tool: Send + Sync {
     /// # Errors
     ///
     /// What the graph says, in words from which the caller can learn what to change.
-    async fn call(&self, reach: &Reach<'_>, arguments: &Map<String, Value>)
-    -> Result<ToolAnswer, GraphError>;
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>>;
 }
 
 /// Tools by name.

@@ -108,6 +108,7 @@ pub use flows::steering::Rewound;
 pub use flows::told::{RunCursor, RunEventKind, RunEvents, RunTold, RunsOf};
 pub use flows::turning::{Turn, Turned};
 pub use flows::work::{Effect, Repeat, Teller, Work};
+pub use futures_util::future::BoxFuture;
 pub use grant::{Grant, Scope, Scopes, Token};
 pub use importing::{Given, GivenModule, Watch};
 pub use interactive::{Action, BreakpointState, BreakpointText, InteractiveRequest, InteractiveState};

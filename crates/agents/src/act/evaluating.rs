@@ -1,8 +1,7 @@
 //! Calling tools, and judging what came of it.
 
-use async_trait::async_trait;
 use lmlang_engine::flows::code::failure;
-use lmlang_engine::{Effect, Halt, Repeat, Work};
+use lmlang_engine::{BoxFuture, Effect, Halt, Repeat, Work};
 use lmlang_entities::Counts;
 use lmlang_flow::definition::ATTEMPTS;
 use lmlang_flow::{Ask, AskKind, Class, Failure, Remedy, State, ladder};
@@ -23,68 +22,71 @@ pub const CHOICES: [&str; 3] = ["try again", "do it differently", "stop"];
 /// Checks the arguments, then calls the tool as an effect of the run.
 pub struct ToolExecutor;
 
-#[async_trait]
 impl Executor for ToolExecutor {
-    async fn execute(
-        &self,
-        tools: &dyn ToolRegistry,
-        graph: &dyn GraphStore,
-        step: &ToolUse,
-        work: &mut Work,
-    ) -> Result<Result<ToolAnswer, Failure>, Halt> {
-        let request = Value::Object(step.arguments.clone());
-        let refused = |code, message| Failure {
-            tool: Some(step.tool.clone()),
-            arguments: Some(digest(&request)),
-            ..failure(code, message)
-        };
-        let Some(tool) = tools.get(&step.tool) else {
-            return Ok(Err(unknown(tools, step)));
-        };
-        let mistakes = tools.check(&step.tool, &request);
-        if !mistakes.is_empty() {
-            let message = format!("`{}` does not take these arguments: {}", step.tool, mistakes.join("; "));
-            return Ok(Err(refused(INVALID_ARGUMENTS, message)));
-        }
-        let repeat = match tool.spec().changes {
-            Changes::Nothing => Repeat::Harmless,
-            Changes::Appends | Changes::Merges | Changes::Deletes => Repeat::Keyed,
-        };
-        let call = work.call("", None, &request);
-        let notes = json!({
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": step.tool,
-            "lmlang.tool.arguments": request,
-        });
-        let effect = Effect::new("tool", &step.tool, request.clone(), repeat).noting(notes);
-        let (tool, arguments, engine) = (tool.clone(), &step.arguments, work.engine().clone());
-        let speakers = work.speakers().await;
-        let answered = work.effect(effect, move |key| async move {
-            let call = call.keyed(Some(&key), request.to_string().as_bytes());
-            let reach = Reach { graph, engine: &engine, speakers: &speakers, call: &call };
-            let answer = tool.call(&reach, arguments).await.map_err(|error| Failure {
-                transient: error.transient,
-                ..failure(&error.code, error.message)
-            })?;
-            let counts = counted(answer.counts);
-            let notes = json!({ "lmlang.tool.said": answer.said, "lmlang.tool.counts": counts });
-            Ok((json!({ "value": answer.value, "said": answer.said, "counts": counts }), notes))
-        });
-        match answered.await {
-            Ok(answer) => Ok(Ok(ToolAnswer {
-                value: answer["value"].clone(),
-                said: answer["said"].as_str().unwrap_or_default().to_owned(),
-                counts: counts_of(&serde_json::from_value(answer["counts"].clone()).unwrap_or_default()),
-            })),
-            // Nobody but a person can say what has happened.
-            Err(Halt::Failed(failed)) if failed.code == lmlang_engine::flows::work::IN_DOUBT => {
-                Err(Halt::Failed(failed))
+    fn execute<'a>(
+        &'a self,
+        tools: &'a dyn ToolRegistry,
+        graph: &'a dyn GraphStore,
+        step: &'a ToolUse,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Result<ToolAnswer, Failure>, Halt>> {
+        Box::pin(async move {
+            let request = Value::Object(step.arguments.clone());
+            let refused = |code, message| Failure {
+                tool: Some(step.tool.clone()),
+                arguments: Some(digest(&request)),
+                ..failure(code, message)
+            };
+            let Some(tool) = tools.get(&step.tool) else {
+                return Ok(Err(unknown(tools, step)));
+            };
+            let mistakes = tools.check(&step.tool, &request);
+            if !mistakes.is_empty() {
+                let message =
+                    format!("`{}` does not take these arguments: {}", step.tool, mistakes.join("; "));
+                return Ok(Err(refused(INVALID_ARGUMENTS, message)));
             }
-            Err(Halt::Failed(failed)) => {
-                Ok(Err(Failure { arguments: Some(digest(&Value::Object(step.arguments.clone()))), ..failed }))
+            let repeat = match tool.spec().changes {
+                Changes::Nothing => Repeat::Harmless,
+                Changes::Appends | Changes::Merges | Changes::Deletes => Repeat::Keyed,
+            };
+            let call = work.call("", None, &request);
+            let notes = json!({
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": step.tool,
+                "lmlang.tool.arguments": request,
+            });
+            let effect = Effect::new("tool", &step.tool, request.clone(), repeat).noting(notes);
+            let (tool, arguments, engine) = (tool.clone(), &step.arguments, work.engine().clone());
+            let speakers = work.speakers().await;
+            let answered = work.effect(effect, move |key| async move {
+                let call = call.keyed(Some(&key), request.to_string().as_bytes());
+                let reach = Reach { graph, engine: &engine, speakers: &speakers, call: &call };
+                let answer = tool.call(&reach, arguments).await.map_err(|error| Failure {
+                    transient: error.transient,
+                    ..failure(&error.code, error.message)
+                })?;
+                let counts = counted(answer.counts);
+                let notes = json!({ "lmlang.tool.said": answer.said, "lmlang.tool.counts": counts });
+                Ok((json!({ "value": answer.value, "said": answer.said, "counts": counts }), notes))
+            });
+            match answered.await {
+                Ok(answer) => Ok(Ok(ToolAnswer {
+                    value: answer["value"].clone(),
+                    said: answer["said"].as_str().unwrap_or_default().to_owned(),
+                    counts: counts_of(&serde_json::from_value(answer["counts"].clone()).unwrap_or_default()),
+                })),
+                // Nobody but a person can say what has happened.
+                Err(Halt::Failed(failed)) if failed.code == lmlang_engine::flows::work::IN_DOUBT => {
+                    Err(Halt::Failed(failed))
+                }
+                Err(Halt::Failed(failed)) => Ok(Err(Failure {
+                    arguments: Some(digest(&Value::Object(step.arguments.clone()))),
+                    ..failed
+                })),
+                Err(lost @ Halt::Lost(_)) => Err(lost),
             }
-            Err(lost @ Halt::Lost(_)) => Err(lost),
-        }
+        })
     }
 }
 

@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use lmlang_engine::{Halt, Work};
+use lmlang_engine::{BoxFuture, Halt, Work};
 use lmlang_flow::{Ask, Class, Failure, Remedy, State};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -139,7 +138,6 @@ pub trait ContextManager: Send + Sync {
 /// of the run; a repetition after a crash asks nobody. Side effects: what a model is asked, and its price.
 ///
 /// Warning: a call that is broken off before its receipt is stored is asked again, and paid for twice.
-#[async_trait]
 pub trait Planner: Send + Sync {
     /// Who decides: the provider of a model, or `rules`.
     fn provider(&self) -> String;
@@ -156,14 +154,23 @@ pub trait Planner: Send + Sync {
     /// # Errors
     ///
     /// What the model says, for the ladder.
-    async fn goal(&self, state: &State, work: &mut Work) -> Result<(Goal, Vec<ToolUse>), Halt>;
+    fn goal<'a>(
+        &'a self,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<(Goal, Vec<ToolUse>), Halt>>;
 
     /// Decides on the next step.
     ///
     /// # Errors
     ///
     /// What the model says, for the ladder.
-    async fn step(&self, context: &Context, state: &State, work: &mut Work) -> Result<Planned, Halt>;
+    fn step<'a>(
+        &'a self,
+        context: &'a Context,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Planned, Halt>>;
 }
 
 /// Calls tools: what does not fit their schemas never reaches them.
@@ -172,20 +179,19 @@ pub trait Planner: Send + Sync {
 /// step and effect, under which a tool does nothing twice. Side effects: those of the tool.
 ///
 /// Warning: a call that is broken off may have changed something. It is made again under the same key.
-#[async_trait]
 pub trait Executor: Send + Sync {
     /// Calls a tool.
     ///
     /// # Errors
     ///
     /// [`Halt`] only where the run itself cannot go on; what the tool says is the answer.
-    async fn execute(
-        &self,
-        tools: &dyn ToolRegistry,
-        graph: &dyn GraphStore,
-        step: &ToolUse,
-        work: &mut Work,
-    ) -> Result<Result<ToolAnswer, Failure>, Halt>;
+    fn execute<'a>(
+        &'a self,
+        tools: &'a dyn ToolRegistry,
+        graph: &'a dyn GraphStore,
+        step: &'a ToolUse,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Result<ToolAnswer, Failure>, Halt>>;
 }
 
 /// Where the flow goes on after a tool.

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use lmlang_engine::flows::code::failure;
-use lmlang_engine::{Halt, Work};
+use lmlang_engine::{BoxFuture, Halt, Work};
 use lmlang_flow::State;
 use serde_json::{Map, Value, json};
 
@@ -40,7 +39,6 @@ impl ModelOrRules {
     }
 }
 
-#[async_trait]
 impl Planner for ModelOrRules {
     fn provider(&self) -> String {
         match self.model() {
@@ -57,51 +55,64 @@ impl Planner for ModelOrRules {
         }
     }
 
-    async fn goal(&self, state: &State, work: &mut Work) -> Result<(Goal, Vec<ToolUse>), Halt> {
-        let task = state.text("task");
-        let Some(role) = self.model() else {
-            let (goal, queue) = rules::read(task);
-            let decision = json!({ "goal": goal.goal, "steps": queue.len() });
-            decide_by_rules(ROLE, decision, work).await?;
-            return Ok((goal, queue));
-        };
-        let mut messages = vec![Message::system(READ)];
-        for message in last(state.get("messages"), CONVERSATION) {
-            let text = message["text"].as_str().unwrap_or_default().to_owned();
-            messages.push(match message["from"].as_str() {
-                Some("agent") => Message::Assistant { text, tool_calls: Vec::new() },
-                Some(_) | None => Message::User { text },
-            });
-        }
-        messages.push(Message::user(task));
-        let request = Request {
-            prompt_version: PROMPT_VERSION.to_owned(),
-            format: Format::JsonSchema { name: "goal".to_owned(), schema: goal_schema() },
-            repair: Repair::Once,
-            temperature: Some(0.0),
-            ..Request::new(role, messages)
-        };
-        let reply = ask(&self.models, &request, work).await?;
-        let goal = serde_json::from_value(reply.value.unwrap_or_default());
-        let goal: Goal = goal.map_err(|error| failure("MODEL_SCHEMA_MISMATCH", error.to_string()))?;
-        Ok((goal, Vec::new()))
+    fn goal<'a>(
+        &'a self,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<(Goal, Vec<ToolUse>), Halt>> {
+        Box::pin(async move {
+            let task = state.text("task");
+            let Some(role) = self.model() else {
+                let (goal, queue) = rules::read(task);
+                let decision = json!({ "goal": goal.goal, "steps": queue.len() });
+                decide_by_rules(ROLE, decision, work).await?;
+                return Ok((goal, queue));
+            };
+            let mut messages = vec![Message::system(READ)];
+            for message in last(state.get("messages"), CONVERSATION) {
+                let text = message["text"].as_str().unwrap_or_default().to_owned();
+                messages.push(match message["from"].as_str() {
+                    Some("agent") => Message::Assistant { text, tool_calls: Vec::new() },
+                    Some(_) | None => Message::User { text },
+                });
+            }
+            messages.push(Message::user(task));
+            let request = Request {
+                prompt_version: PROMPT_VERSION.to_owned(),
+                format: Format::JsonSchema { name: "goal".to_owned(), schema: goal_schema() },
+                repair: Repair::Once,
+                temperature: Some(0.0),
+                ..Request::new(role, messages)
+            };
+            let reply = ask(&self.models, &request, work).await?;
+            let goal = serde_json::from_value(reply.value.unwrap_or_default());
+            let goal: Goal = goal.map_err(|error| failure("MODEL_SCHEMA_MISMATCH", error.to_string()))?;
+            Ok((goal, Vec::new()))
+        })
     }
 
-    async fn step(&self, context: &Context, state: &State, work: &mut Work) -> Result<Planned, Halt> {
-        let Some(role) = self.model() else {
-            let planned = rules::step(state);
-            let decision = json!(planned);
-            decide_by_rules(ROLE, decision, work).await?;
-            return Ok(planned);
-        };
-        let request = Request {
-            prompt_version: PROMPT_VERSION.to_owned(),
-            tools: context.tools.clone(),
-            temperature: Some(context.temperature),
-            ..Request::new(role, context.messages.clone())
-        };
-        let reply = ask(&self.models, &request, work).await?;
-        Ok(planned(&reply)?)
+    fn step<'a>(
+        &'a self,
+        context: &'a Context,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Planned, Halt>> {
+        Box::pin(async move {
+            let Some(role) = self.model() else {
+                let planned = rules::step(state);
+                let decision = json!(planned);
+                decide_by_rules(ROLE, decision, work).await?;
+                return Ok(planned);
+            };
+            let request = Request {
+                prompt_version: PROMPT_VERSION.to_owned(),
+                tools: context.tools.clone(),
+                temperature: Some(context.temperature),
+                ..Request::new(role, context.messages.clone())
+            };
+            let reply = ask(&self.models, &request, work).await?;
+            Ok(planned(&reply)?)
+        })
     }
 }
 

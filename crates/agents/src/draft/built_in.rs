@@ -1,7 +1,6 @@
 //! The built-in Manager as a target, asked in the name of whoever began the run.
 
-use async_trait::async_trait;
-use lmlang_engine::Engine;
+use lmlang_engine::{BoxFuture, Engine};
 use lmlang_history::log::Actor;
 use lmlang_streams::manager::{Body, Request};
 use serde_json::Value;
@@ -16,30 +15,33 @@ pub struct BuiltIn {
     pub actor: Actor,
 }
 
-#[async_trait]
 impl DraftTarget for BuiltIn {
-    async fn ask(&self, ask: &Ask) -> Result<Answer, Unreachable> {
-        let request = match ask.clone() {
-            Ask::Streams => Request::ListStreams,
-            Ask::Describe(name) => Request::DescribeStream(name),
-            Ask::Functions => Request::ListFunctions,
-            Ask::Syntax => Request::Syntax,
-            Ask::Create(body) => Request::CreatePipeline(body),
-            Ask::Explain(id) => Request::ExplainPipeline(id),
-            Ask::Delete(id) => Request::DeletePipeline(id),
-        };
-        let answered = self.engine.ask_manager(request, &self.actor).await;
-        let answered = answered
-            .map_err(|error| Unreachable { server: "built-in".to_owned(), why: error.to_string() })?;
-        Ok(match answered {
-            Ok(answer) => Answer {
-                status: answer.status,
-                body: match answer.body {
-                    Body::Json(body) => body,
-                    Body::Text(text) => Value::String(text),
+    fn ask<'a>(&'a self, ask: &'a Ask) -> BoxFuture<'a, Result<Answer, Unreachable>> {
+        Box::pin(async move {
+            let request = match ask.clone() {
+                Ask::Streams => Request::ListStreams,
+                Ask::Describe(name) => Request::DescribeStream(name),
+                Ask::Functions => Request::ListFunctions,
+                Ask::Syntax => Request::Syntax,
+                Ask::Create(body) => Request::CreatePipeline(body),
+                Ask::Explain(id) => Request::ExplainPipeline(id),
+                Ask::Delete(id) => Request::DeletePipeline(id),
+            };
+            let answered = self.engine.ask_manager(request, &self.actor).await;
+            let answered = answered
+                .map_err(|error| Unreachable { server: "built-in".to_owned(), why: error.to_string() })?;
+            Ok(match answered {
+                Ok(answer) => Answer {
+                    status: answer.status,
+                    body: match answer.body {
+                        Body::Json(body) => body,
+                        Body::Text(text) => Value::String(text),
+                    },
                 },
-            },
-            Err(refused) => Answer { status: refused.kind.status(), body: Value::String(refused.message) },
+                Err(refused) => {
+                    Answer { status: refused.kind.status(), body: Value::String(refused.message) }
+                }
+            })
         })
     }
 }

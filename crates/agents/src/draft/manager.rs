@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use http::Method;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http_body_util::{BodyExt, Full, Limited};
+use lmlang_engine::BoxFuture;
 use serde_json::Value;
 
 use crate::draft::target::{Answer, Ask, DraftTarget, Unreachable};
@@ -60,13 +60,14 @@ impl RestManager {
     }
 }
 
-#[async_trait]
 impl DraftTarget for RestManager {
-    async fn ask(&self, ask: &Ask) -> Result<Answer, Unreachable> {
-        let unreachable = |why| Unreachable { server: self.server.clone(), why };
-        match tokio::time::timeout(PATIENCE, self.answered(ask)).await {
-            Ok(answer) => answer.map_err(unreachable),
-            Err(_) => Err(unreachable(format!("no answer within {} s", PATIENCE.as_secs()))),
-        }
+    fn ask<'a>(&'a self, ask: &'a Ask) -> BoxFuture<'a, Result<Answer, Unreachable>> {
+        Box::pin(async move {
+            let unreachable = |why| Unreachable { server: self.server.clone(), why };
+            match tokio::time::timeout(PATIENCE, self.answered(ask)).await {
+                Ok(answer) => answer.map_err(unreachable),
+                Err(_) => Err(unreachable(format!("no answer within {} s", PATIENCE.as_secs()))),
+            }
+        })
     }
 }

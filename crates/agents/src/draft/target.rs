@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use lmlang_engine::Work;
+use lmlang_engine::{BoxFuture, Work};
 use serde_json::Value;
 
 use crate::draft::built_in::BuiltIn;
@@ -111,14 +110,13 @@ pub struct Unreachable {
 /// repetition is told with the status 409. Side effects: what is made stays until it is deleted.
 ///
 /// Warning: a request that is not answered may have been done. What was to be made under an id is deleted under it.
-#[async_trait]
 pub trait DraftTarget: Send + Sync {
     /// Asks it. Every status is an answer.
     ///
     /// # Errors
     ///
     /// [`Unreachable`], for which trying again may help.
-    async fn ask(&self, ask: &Ask) -> Result<Answer, Unreachable>;
+    fn ask<'a>(&'a self, ask: &'a Ask) -> BoxFuture<'a, Result<Answer, Unreachable>>;
 }
 
 /// Which Manager drafts are for: a flow is made before the engine that runs it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use lmlang_engine::BoxFuture;
 use lmlang_entities::{Counts, EntityRef, Key, Label, Op, Patch, Subgraph, ValidationError};
 use lmlang_ir::counted;
 use serde_json::{Map, Value, json};
@@ -141,98 +141,101 @@ struct Patching {
     op: &'static str,
 }
 
-#[async_trait]
 impl Tool for Patching {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    async fn call(
-        &self,
-        reach: &Reach<'_>,
-        arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        let patch = Patch::from_json(&json!([{ self.op: arguments }])).map_err(invalid)?;
-        let what = patch.ops().first().map(shown).unwrap_or_default();
-        let counts = reach.graph.patch(patch, reach.call).await?;
-        let value = json!({
-            "created": counts.created, "updated": counts.updated,
-            "deleted": counts.deleted, "unchanged": counts.unchanged,
-        });
-        Ok(ToolAnswer { value, said: format!("{what}: {}", in_words(counts)), counts })
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            let patch = Patch::from_json(&json!([{ self.op: arguments }])).map_err(invalid)?;
+            let what = patch.ops().first().map(shown).unwrap_or_default();
+            let counts = reach.graph.patch(patch, reach.call).await?;
+            let value = json!({
+                "created": counts.created, "updated": counts.updated,
+                "deleted": counts.deleted, "unchanged": counts.unchanged,
+            });
+            Ok(ToolAnswer { value, said: format!("{what}: {}", in_words(counts)), counts })
+        })
     }
 }
 
 /// Answers a question in Cypher.
 struct Query(ToolSpec);
 
-#[async_trait]
 impl Tool for Query {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
 
-    async fn call(
-        &self,
-        reach: &Reach<'_>,
-        arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
-        let params = arguments.get("params").and_then(Value::as_object).cloned().unwrap_or_default();
-        let table = reach.graph.run_cypher(query, params).await?;
-        let found = table.rows.len();
-        let mut rows = Vec::new();
-        let mut bytes = 0;
-        for row in table.rows {
-            let row = Value::Array(row);
-            bytes += row.to_string().len();
-            if rows.len() == ROWS || bytes > BYTES {
-                break;
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
+            let params = arguments.get("params").and_then(Value::as_object).cloned().unwrap_or_default();
+            let table = reach.graph.run_cypher(query, params).await?;
+            let found = table.rows.len();
+            let mut rows = Vec::new();
+            let mut bytes = 0;
+            for row in table.rows {
+                let row = Value::Array(row);
+                bytes += row.to_string().len();
+                if rows.len() == ROWS || bytes > BYTES {
+                    break;
+                }
+                rows.push(row);
             }
-            rows.push(row);
-        }
-        let of = if found == 1 { "row" } else { "rows" };
-        let value = json!({
-            "columns": table.columns, "rows": rows, "found": found,
-            "truncated": table.truncated || rows.len() < found,
-        });
-        Ok(ToolAnswer { value, said: format!("found {found} {of}"), counts: Counts::default() })
+            let of = if found == 1 { "row" } else { "rows" };
+            let value = json!({
+                "columns": table.columns, "rows": rows, "found": found,
+                "truncated": table.truncated || rows.len() < found,
+            });
+            Ok(ToolAnswer { value, said: format!("found {found} {of}"), counts: Counts::default() })
+        })
     }
 }
 
 /// Shows what lies around an entity.
 struct Around(ToolSpec);
 
-#[async_trait]
 impl Tool for Around {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
 
-    async fn call(
-        &self,
-        reach: &Reach<'_>,
-        arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        let text = |field: &str| arguments.get(field).and_then(Value::as_str).unwrap_or_default();
-        let of = EntityRef {
-            label: Label::new(text("label")).map_err(invalid)?,
-            key: Key::new(text("key")).map_err(invalid)?,
-        };
-        let hops = arguments.get("hops").and_then(Value::as_u64).unwrap_or(1).min(HOPS);
-        let name = of.to_string();
-        let hops = u32::try_from(hops).unwrap_or(1);
-        let Some(found) = reach.graph.get_subgraph(of, hops).await? else {
-            return Err(GraphError {
-                code: "ENTITY_NOT_FOUND".to_owned(),
-                message: format!("`{name}` does not exist"),
-                transient: false,
-            });
-        };
-        let entities = counted(found.nodes.len() as u64, "entity", "entities");
-        let relations = counted(found.edges.len() as u64, "relation", "relations");
-        let said = format!("`{name}`: {entities}, {relations}");
-        Ok(ToolAnswer { value: around(&found), said, counts: Counts::default() })
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            let text = |field: &str| arguments.get(field).and_then(Value::as_str).unwrap_or_default();
+            let of = EntityRef {
+                label: Label::new(text("label")).map_err(invalid)?,
+                key: Key::new(text("key")).map_err(invalid)?,
+            };
+            let hops = arguments.get("hops").and_then(Value::as_u64).unwrap_or(1).min(HOPS);
+            let name = of.to_string();
+            let hops = u32::try_from(hops).unwrap_or(1);
+            let Some(found) = reach.graph.get_subgraph(of, hops).await? else {
+                return Err(GraphError {
+                    code: "ENTITY_NOT_FOUND".to_owned(),
+                    message: format!("`{name}` does not exist"),
+                    transient: false,
+                });
+            };
+            let entities = counted(found.nodes.len() as u64, "entity", "entities");
+            let relations = counted(found.edges.len() as u64, "relation", "relations");
+            let said = format!("`{name}`: {entities}, {relations}");
+            Ok(ToolAnswer { value: around(&found), said, counts: Counts::default() })
+        })
     }
 }
 

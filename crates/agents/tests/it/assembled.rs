@@ -4,13 +4,12 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_trait::async_trait;
 use lmlang_agents::act::Act;
 use lmlang_agents::act::parts::{Agent, Context, Goal, Planned, Planner, ToolUse};
 use lmlang_agents::graph_store::{EngineGraph, GraphError, GraphSource, GraphStore, make_graph_store};
 use lmlang_agents::model::Models;
 use lmlang_agents::tools::{Changes, Reach, StandardTools, Tool, ToolAnswer, ToolRegistry, ToolSpec};
-use lmlang_engine::{Engine, FlowCode, Halt, Limits, SnapshotPolicy, Turn, Turned, Work};
+use lmlang_engine::{BoxFuture, Engine, FlowCode, Halt, Limits, SnapshotPolicy, Turn, Turned, Work};
 use lmlang_flow::State;
 use lmlang_store::{Location, Options, Store};
 use lmlang_testdb::TestDb;
@@ -34,7 +33,6 @@ async fn carried_out(agent: Agent, task: &str) -> (TestDb, Engine, Turned) {
 /// Decides what it was told to decide, in that order.
 struct Told(Mutex<VecDeque<Planned>>);
 
-#[async_trait]
 impl Planner for Told {
     fn provider(&self) -> String {
         "told".to_owned()
@@ -44,13 +42,24 @@ impl Planner for Told {
         Ok(())
     }
 
-    async fn goal(&self, _state: &State, _work: &mut Work) -> Result<(Goal, Vec<ToolUse>), Halt> {
-        Ok((Goal::default(), Vec::new()))
+    fn goal<'a>(
+        &'a self,
+        _state: &'a State,
+        _work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<(Goal, Vec<ToolUse>), Halt>> {
+        Box::pin(async move { Ok((Goal::default(), Vec::new())) })
     }
 
-    async fn step(&self, _context: &Context, _state: &State, _work: &mut Work) -> Result<Planned, Halt> {
-        let next = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        Ok(next.unwrap_or(Planned::Answer { text: "It is counted.".to_owned() }))
+    fn step<'a>(
+        &'a self,
+        _context: &'a Context,
+        _state: &'a State,
+        _work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Planned, Halt>> {
+        Box::pin(async move {
+            let next = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            Ok(next.unwrap_or(Planned::Answer { text: "It is counted.".to_owned() }))
+        })
     }
 }
 
@@ -60,19 +69,20 @@ struct Counting {
     calls: Arc<AtomicUsize>,
 }
 
-#[async_trait]
 impl Tool for Counting {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    async fn call(
-        &self,
-        _reach: &Reach<'_>,
-        _arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        self.calls.fetch_add(1, Ordering::SeqCst);
-        Ok(ToolAnswer { said: "counted".to_owned(), ..ToolAnswer::default() })
+    fn call<'a>(
+        &'a self,
+        _reach: &'a Reach<'a>,
+        _arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            self.calls.fetch_add(1, Ordering::SeqCst);
+            Ok(ToolAnswer { said: "counted".to_owned(), ..ToolAnswer::default() })
+        })
     }
 }
 

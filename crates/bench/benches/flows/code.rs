@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use lmlang_engine::{
-    Accepted, Call, Engine, Error, FlowCode, Halt, Limits, RunInfo, RunStatus, SnapshotPolicy, StartRun, Work,
+    Accepted, BoxFuture, Call, Engine, Error, FlowCode, Halt, Limits, RunInfo, RunStatus, SnapshotPolicy,
+    StartRun, Work,
 };
 use lmlang_flow::definition::END;
 use lmlang_flow::{Definition, Flow, NodeSpec, Reducer, State, Step, Update};
@@ -48,7 +48,6 @@ impl Loop {
     }
 }
 
-#[async_trait]
 impl FlowCode for Loop {
     fn flow(&self) -> &Arc<Flow> {
         &self.flow
@@ -58,20 +57,34 @@ impl FlowCode for Loop {
         json!({ "type": "object" })
     }
 
-    async fn accept(&self, _: &Engine, input: &Value, _: Option<&State>) -> Result<Accepted, Error> {
-        let update = Update::none().with("steps", input["steps"].clone());
-        Ok(Accepted { update, ..Accepted::default() })
+    fn accept<'a>(
+        &'a self,
+        _: &'a Engine,
+        input: &'a Value,
+        _: Option<&'a State>,
+    ) -> BoxFuture<'a, Result<Accepted, Error>> {
+        Box::pin(async move {
+            let update = Update::none().with("steps", input["steps"].clone());
+            Ok(Accepted { update, ..Accepted::default() })
+        })
     }
 
-    async fn execute(&self, _: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
-        let step = state.get("step").as_u64().unwrap_or(0) + 1;
-        let update = Update::none().with("step", step).with("text", text(step));
-        if state.get("steps").as_u64().is_some_and(|steps| step < steps) {
-            return Ok(Step::next("work", update));
-        }
-        // Nobody may wait any more.
-        self.last.send(work.run()).ok();
-        Ok(Step::end(update))
+    fn execute<'a>(
+        &'a self,
+        _: &'a str,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Step, Halt>> {
+        Box::pin(async move {
+            let step = state.get("step").as_u64().unwrap_or(0) + 1;
+            let update = Update::none().with("step", step).with("text", text(step));
+            if state.get("steps").as_u64().is_some_and(|steps| step < steps) {
+                return Ok(Step::next("work", update));
+            }
+            // Nobody may wait any more.
+            self.last.send(work.run()).ok();
+            Ok(Step::end(update))
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use lmlang_flow::{Failure, Flow, State, Step, Update};
 use serde_json::Value;
 use uuid::Uuid;
@@ -19,7 +19,6 @@ use crate::request::Call;
 /// journal then, everything else happens again. Side effects: those of its effects alone.
 ///
 /// Warning: an effect that was announced and has no receipt may have happened. It is performed again under the same key.
-#[async_trait]
 pub trait FlowCode: Send + Sync + 'static {
     /// Its definition.
     fn flow(&self) -> &Arc<Flow>;
@@ -33,8 +32,12 @@ pub trait FlowCode: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`Error::Argument`] with the place, for input that makes no sense; a fault of what is looked up.
-    async fn accept(&self, engine: &Engine, input: &Value, before: Option<&State>)
-    -> Result<Accepted, Error>;
+    fn accept<'a>(
+        &'a self,
+        engine: &'a Engine,
+        input: &'a Value,
+        before: Option<&'a State>,
+    ) -> BoxFuture<'a, Result<Accepted, Error>>;
 
     /// What a run is to be started with for something that was said in a session; none if the flow holds no conversations.
     fn turn_input(&self, _text: &str) -> Option<Value> {
@@ -49,14 +52,21 @@ pub trait FlowCode: Send + Sync + 'static {
     /// Takes away what a run that was cancelled has made for itself alone, as far as that goes, when nothing of it is at work any
     /// more in this process. It comes after the cancellation is stored: not at all if the process is killed just then, and again
     /// whenever somebody looks at the run, here or in another process that had executed it.
-    async fn let_go(&self, _run: LetGo<'_>) {}
+    fn let_go<'a>(&'a self, _run: LetGo<'a>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {})
+    }
 
     /// Executes a node.
     ///
     /// # Errors
     ///
     /// [`Halt::Failed`] for what the ladder is to judge; [`Halt::Lost`] only as the work itself has answered it.
-    async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt>;
+    fn execute<'a>(
+        &'a self,
+        node: &'a str,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Step, Halt>>;
 }
 
 /// A run that was cancelled.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use lmlang_flow::receipts::EffectId;
 use lmlang_flow::{Entry, Flow, Goto, Kind, Place, Remedy, Run, Stepped, What};
 use lmlang_store::RunStatus;
@@ -62,7 +62,6 @@ pub struct Finished<'a> {
 /// it; one that is killed may not have told its last ones, which the journal has all the same. Side effects: what it sends.
 ///
 /// Warning: a collector that cannot be reached may miss spans; the tracer counts them.
-#[async_trait]
 pub trait Tracer: Send + Sync {
     /// Whether it wants to know what was asked and answered.
     fn wants_content(&self) -> bool;
@@ -71,7 +70,7 @@ pub trait Tracer: Send + Sync {
     fn record(&self, finished: Finished<'_>);
 
     /// Sends what it still has, as far as that goes; the engine, which closes, waits for it. Nothing is recorded afterwards.
-    async fn close(&self);
+    fn close<'a>(&'a self) -> BoxFuture<'a, ()>;
 }
 
 /// What spans say of their run.

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
-use lmlang_engine::{Applied, Arrival, Distance, Outcome, Proposal, Selector, Travel, Way};
+use lmlang_engine::{Applied, Arrival, BoxFuture, Distance, Outcome, Proposal, Selector, Travel, Way};
 use lmlang_history::request::EditRequest;
 use lmlang_history::revision::MAIN;
 use lmlang_ir::{Program, Ref, counted};
@@ -77,7 +76,6 @@ struct EditArgs {
     max_tokens: Option<u64>,
 }
 
-#[async_trait]
 impl Tool for Edit {
     fn spec(&self) -> &ToolSpec {
         &self.0
@@ -96,45 +94,48 @@ impl Tool for Edit {
         true
     }
 
-    async fn call(
-        &self,
-        reach: &Reach<'_>,
-        arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        let args: EditArgs = typed(arguments)?;
-        let open = find(reach.engine, &args.program).await?;
-        let page = Page::of(None, args.max_tokens)?.1;
-        let proposal = Proposal {
-            program: Selector::Id(open.info().id),
-            branch: args.branch.unwrap_or_else(|| MAIN.to_owned()),
-            base: Some(args.base_revision),
-            edits: args.edits.into_iter().map(EditRequest::from).collect(),
-            dry_run: args.dry_run,
-            require_complete: args.require_complete,
-            verify_all: false,
-        };
-        if !args.dry_run {
-            let tried = Proposal { dry_run: true, ..proposal.clone() };
-            match reach.engine.propose(tried, reach.call).await.map_err(|error| super::absent(&error))? {
-                Outcome::Applied(applied) => {
-                    let gone = removed(applied.before.checked.program(), applied.after.checked.program());
-                    let gone: Vec<String> = gone.into_iter().filter(|of| !args.remove.contains(of)).collect();
-                    if !gone.is_empty() {
-                        let head = "what it would remove is named in `remove` first:";
-                        return Err(refused("REMOVES", told::within(head, &gone)));
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            let args: EditArgs = typed(arguments)?;
+            let open = find(reach.engine, &args.program).await?;
+            let page = Page::of(None, args.max_tokens)?.1;
+            let proposal = Proposal {
+                program: Selector::Id(open.info().id),
+                branch: args.branch.unwrap_or_else(|| MAIN.to_owned()),
+                base: Some(args.base_revision),
+                edits: args.edits.into_iter().map(EditRequest::from).collect(),
+                dry_run: args.dry_run,
+                require_complete: args.require_complete,
+                verify_all: false,
+            };
+            if !args.dry_run {
+                let tried = Proposal { dry_run: true, ..proposal.clone() };
+                match reach.engine.propose(tried, reach.call).await.map_err(|error| super::absent(&error))? {
+                    Outcome::Applied(applied) => {
+                        let gone = removed(applied.before.checked.program(), applied.after.checked.program());
+                        let gone: Vec<String> =
+                            gone.into_iter().filter(|of| !args.remove.contains(of)).collect();
+                        if !gone.is_empty() {
+                            let head = "what it would remove is named in `remove` first:";
+                            return Err(refused("REMOVES", told::within(head, &gone)));
+                        }
                     }
+                    // That is not decided here: a request that is repeated meets what it has made itself.
+                    Outcome::Rejected(_) | Outcome::Conflict(_) => {}
                 }
-                // That is not decided here: a request that is repeated meets what it has made itself.
-                Outcome::Rejected(_) | Outcome::Conflict(_) => {}
             }
-        }
-        let mut call = reach.call.clone();
-        call.message = args.message.or(call.message);
-        match reach.engine.propose(proposal, &call).await.map_err(|error| super::absent(&error))? {
-            Outcome::Applied(applied) => Ok(applied_in_words(&applied, page)),
-            Outcome::Rejected(rejected) => Err(told::rejected(&rejected)),
-            Outcome::Conflict(conflict) => Err(told::conflict(&conflict)),
-        }
+            let mut call = reach.call.clone();
+            call.message = args.message.or(call.message);
+            match reach.engine.propose(proposal, &call).await.map_err(|error| super::absent(&error))? {
+                Outcome::Applied(applied) => Ok(applied_in_words(&applied, page)),
+                Outcome::Rejected(rejected) => Err(told::rejected(&rejected)),
+                Outcome::Conflict(conflict) => Err(told::conflict(&conflict)),
+            }
+        })
     }
 }
 
@@ -237,7 +238,6 @@ enum Direction {
     Redo,
 }
 
-#[async_trait]
 impl Tool for Undo {
     fn spec(&self) -> &ToolSpec {
         &self.0
@@ -251,42 +251,44 @@ impl Tool for Undo {
         true
     }
 
-    async fn call(
-        &self,
-        reach: &Reach<'_>,
-        arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        let args: UndoArgs = typed(arguments)?;
-        let open = find(reach.engine, &args.program).await?;
-        let steps = Distance::Steps(args.steps.unwrap_or(1));
-        let (way, word) = match args.action {
-            Direction::Undo => (Way::Undo(steps), "undo"),
-            Direction::Redo => (Way::Redo(steps), "redo"),
-        };
-        let travel = Travel {
-            branch: args.branch.unwrap_or_else(|| MAIN.to_owned()),
-            way,
-            expected_head: Some(args.expected_head),
-            dry_run: args.dry_run,
-        };
-        let mut call = reach.call.clone();
-        call.message = args.message.or(call.message);
-        match reach.engine.travel(&open, &travel, &call).await.map_err(|error| super::absent(&error))? {
-            Arrival::Made { committed, before, after } => {
-                let counts = after.entry.counts;
-                let changed = format!("+{} -{} ~{}", counts.added, counts.removed, counts.modified);
-                let (outcome, revision) = if committed { ("made", after) } else { ("dry_run", before) };
-                let name = open.info().name.clone();
-                let view = View { open, revision };
-                let said = match committed {
-                    true => format!("`{name}` r{}: {word}, {changed}", view.number()),
-                    false => format!("`{name}` would have {changed}"),
-                };
-                let page = Page::of(None, None)?.1;
-                Ok(told::answer(&view, outcome, &[format!("{word}: {changed}")], page, &said))
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            let args: UndoArgs = typed(arguments)?;
+            let open = find(reach.engine, &args.program).await?;
+            let steps = Distance::Steps(args.steps.unwrap_or(1));
+            let (way, word) = match args.action {
+                Direction::Undo => (Way::Undo(steps), "undo"),
+                Direction::Redo => (Way::Redo(steps), "redo"),
+            };
+            let travel = Travel {
+                branch: args.branch.unwrap_or_else(|| MAIN.to_owned()),
+                way,
+                expected_head: Some(args.expected_head),
+                dry_run: args.dry_run,
+            };
+            let mut call = reach.call.clone();
+            call.message = args.message.or(call.message);
+            match reach.engine.travel(&open, &travel, &call).await.map_err(|error| super::absent(&error))? {
+                Arrival::Made { committed, before, after } => {
+                    let counts = after.entry.counts;
+                    let changed = format!("+{} -{} ~{}", counts.added, counts.removed, counts.modified);
+                    let (outcome, revision) = if committed { ("made", after) } else { ("dry_run", before) };
+                    let name = open.info().name.clone();
+                    let view = View { open, revision };
+                    let said = match committed {
+                        true => format!("`{name}` r{}: {word}, {changed}", view.number()),
+                        false => format!("`{name}` would have {changed}"),
+                    };
+                    let page = Page::of(None, None)?.1;
+                    Ok(told::answer(&view, outcome, &[format!("{word}: {changed}")], page, &said))
+                }
+                Arrival::Nothing(reason) => Err(refused("NOTHING_TO_DO", format!("nothing to do: {reason}"))),
+                Arrival::Conflict(conflict) => Err(told::conflict(&conflict)),
             }
-            Arrival::Nothing(reason) => Err(refused("NOTHING_TO_DO", format!("nothing to do: {reason}"))),
-            Arrival::Conflict(conflict) => Err(told::conflict(&conflict)),
-        }
+        })
     }
 }

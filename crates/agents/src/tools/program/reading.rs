@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
 use lmlang_context::analysis::one_line;
 use lmlang_context::search::{self, Kinds};
-use lmlang_engine::Engine;
+use lmlang_engine::{BoxFuture, Engine};
 use lmlang_ir::text::{Detail, print_function, print_module, print_program, print_storage, print_type};
 use lmlang_ir::{FuncRef, Place, Program, Ref, RefKind, Visibility, counted};
 use lmlang_verify::{Diagnostic, Severity};
@@ -69,31 +68,32 @@ enum Action {
     Overview,
 }
 
-#[async_trait]
 impl Tool for Programs {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
 
-    async fn call(
-        &self,
-        reach: &Reach<'_>,
-        arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        let args: ProgramsArgs = typed(arguments)?;
-        let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
-        match (args.action, &args.program) {
-            (Action::List, _) => list(reach.engine, args.search.as_deref(), page).await,
-            (Action::Overview, Some(name)) => {
-                let at = pinned.or(args.at);
-                let view = View::find(reach.engine, name, at.as_deref()).await?;
-                let work = move || overview(&view, args.search.as_deref().unwrap_or_default(), page);
-                Ok(reach.engine.compute(work).await?)
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            let args: ProgramsArgs = typed(arguments)?;
+            let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
+            match (args.action, &args.program) {
+                (Action::List, _) => list(reach.engine, args.search.as_deref(), page).await,
+                (Action::Overview, Some(name)) => {
+                    let at = pinned.or(args.at);
+                    let view = View::find(reach.engine, name, at.as_deref()).await?;
+                    let work = move || overview(&view, args.search.as_deref().unwrap_or_default(), page);
+                    Ok(reach.engine.compute(work).await?)
+                }
+                (Action::Overview, None) => {
+                    Err(refused("BAD_REQUEST", "`program` is missing: its name".to_owned()))
+                }
             }
-            (Action::Overview, None) => {
-                Err(refused("BAD_REQUEST", "`program` is missing: its name".to_owned()))
-            }
-        }
+        })
     }
 }
 
@@ -225,33 +225,34 @@ fn kind_name(kind: RefKind) -> &'static str {
     }
 }
 
-#[async_trait]
 impl Tool for Search {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
 
-    async fn call(
-        &self,
-        reach: &Reach<'_>,
-        arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        let args: SearchArgs = typed(arguments)?;
-        let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
-        let at = pinned.or(args.at);
-        let view = View::find(reach.engine, &args.program, at.as_deref()).await?;
-        let kinds = args.kinds.map(|kinds| Kinds::new(kinds.into_iter().map(RefKind::from)));
-        let (kinds, query) = (kinds.unwrap_or_default(), args.query);
-        let limit = usize::try_from(args.limit.unwrap_or(20).min(RESULTS)).unwrap_or(20);
-        let work = move || {
-            let program = view.program();
-            let found = search::find(program, &query, &kinds);
-            let lines: Vec<String> =
-                found.iter().take(limit).map(|found| result(program, found.of)).collect();
-            let said = format!("found {}", counted(found.len() as u64, "entity", "entities"));
-            told::answer(&view, "found", &lines, page, &said)
-        };
-        Ok(reach.engine.compute(work).await?)
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            let args: SearchArgs = typed(arguments)?;
+            let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
+            let at = pinned.or(args.at);
+            let view = View::find(reach.engine, &args.program, at.as_deref()).await?;
+            let kinds = args.kinds.map(|kinds| Kinds::new(kinds.into_iter().map(RefKind::from)));
+            let (kinds, query) = (kinds.unwrap_or_default(), args.query);
+            let limit = usize::try_from(args.limit.unwrap_or(20).min(RESULTS)).unwrap_or(20);
+            let work = move || {
+                let program = view.program();
+                let found = search::find(program, &query, &kinds);
+                let lines: Vec<String> =
+                    found.iter().take(limit).map(|found| result(program, found.of)).collect();
+                let said = format!("found {}", counted(found.len() as u64, "entity", "entities"));
+                told::answer(&view, "found", &lines, page, &said)
+            };
+            Ok(reach.engine.compute(work).await?)
+        })
     }
 }
 
@@ -335,42 +336,43 @@ impl From<HowMuch> for Detail {
     }
 }
 
-#[async_trait]
 impl Tool for Read {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
 
-    async fn call(
-        &self,
-        reach: &Reach<'_>,
-        arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        let args: ReadArgs = typed(arguments)?;
-        let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
-        let at = pinned.or(args.at);
-        let view = View::find(reach.engine, &args.program, at.as_deref()).await?;
-        let named = args.of.unwrap_or_default();
-        let of = named.iter().map(|given| view.entity(given)).collect::<Result<Vec<Ref>, _>>()?;
-        let shape = args.view.unwrap_or(Shape::Text);
-        if of.is_empty() && shape == Shape::Calls {
-            return Err(refused("BAD_REQUEST", "`of` is missing: whose calls".to_owned()));
-        }
-        let detail = args.detail.map_or(Detail::Summary, Detail::from);
-        let said = match named.as_slice() {
-            [] => format!("`{}` as text", view.name()),
-            named => format!("{} of `{}`", named.join(", "), view.name()),
-        };
-        let work = move || {
-            let program = view.program();
-            let lines: Vec<String> = match shape {
-                Shape::Text if of.is_empty() => vec![print_program(program, detail)],
-                Shape::Text => of.iter().map(|of| written(program, *of, detail)).collect(),
-                Shape::Calls => of.iter().flat_map(|of| calls(program, *of)).collect(),
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            let args: ReadArgs = typed(arguments)?;
+            let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
+            let at = pinned.or(args.at);
+            let view = View::find(reach.engine, &args.program, at.as_deref()).await?;
+            let named = args.of.unwrap_or_default();
+            let of = named.iter().map(|given| view.entity(given)).collect::<Result<Vec<Ref>, _>>()?;
+            let shape = args.view.unwrap_or(Shape::Text);
+            if of.is_empty() && shape == Shape::Calls {
+                return Err(refused("BAD_REQUEST", "`of` is missing: whose calls".to_owned()));
+            }
+            let detail = args.detail.map_or(Detail::Summary, Detail::from);
+            let said = match named.as_slice() {
+                [] => format!("`{}` as text", view.name()),
+                named => format!("{} of `{}`", named.join(", "), view.name()),
             };
-            told::answer(&view, "found", &lines, page, &said)
-        };
-        Ok(reach.engine.compute(work).await?)
+            let work = move || {
+                let program = view.program();
+                let lines: Vec<String> = match shape {
+                    Shape::Text if of.is_empty() => vec![print_program(program, detail)],
+                    Shape::Text => of.iter().map(|of| written(program, *of, detail)).collect(),
+                    Shape::Calls => of.iter().flat_map(|of| calls(program, *of)).collect(),
+                };
+                told::answer(&view, "found", &lines, page, &said)
+            };
+            Ok(reach.engine.compute(work).await?)
+        })
     }
 }
 
@@ -446,26 +448,27 @@ enum Scope {
     Full,
 }
 
-#[async_trait]
 impl Tool for Verify {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
 
-    async fn call(
-        &self,
-        reach: &Reach<'_>,
-        arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        let args: VerifyArgs = typed(arguments)?;
-        let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
-        let at = pinned.or(args.at);
-        let view = View::find(reach.engine, &args.program, at.as_deref()).await?;
-        let reached = match args.scope.unwrap_or(Scope::Full) {
-            Scope::Full => None,
-            Scope::Local => Some(reached(reach.engine, &view).await?),
-        };
-        Ok(reach.engine.compute(move || found(&view, reached.as_ref(), page)).await?)
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            let args: VerifyArgs = typed(arguments)?;
+            let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
+            let at = pinned.or(args.at);
+            let view = View::find(reach.engine, &args.program, at.as_deref()).await?;
+            let reached = match args.scope.unwrap_or(Scope::Full) {
+                Scope::Full => None,
+                Scope::Local => Some(reached(reach.engine, &view).await?),
+            };
+            Ok(reach.engine.compute(move || found(&view, reached.as_ref(), page)).await?)
+        })
     }
 }
 

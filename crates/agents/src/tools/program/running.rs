@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
-use lmlang_engine::{Bounds, Ended, RunRequest, Scope, Status};
+use lmlang_engine::{Bounds, BoxFuture, Ended, RunRequest, Scope, Status};
 use lmlang_ir::text::{parse_value, print_type_name};
 use lmlang_ir::{Const, Program, Type, Value as Datum, counted};
 use serde::Deserialize;
@@ -74,65 +73,69 @@ struct SimulateArgs {
     max_tokens: Option<u64>,
 }
 
-#[async_trait]
 impl Tool for Simulate {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
 
-    async fn call(
-        &self,
-        reach: &Reach<'_>,
-        arguments: &Map<String, Value>,
-    ) -> Result<ToolAnswer, GraphError> {
-        let given: SimulateArgs = typed(arguments)?;
-        // Whoever may edit may begin a run and answer it; running functions takes more.
-        if let Some(author) = reach.engine.lacking(reach.speakers, Scope::Simulate).await? {
-            let message =
-                format!("`simulate` needs the scope `{}`, which `{author}` lacks", Scope::Simulate.name());
-            return Err(refused("FORBIDDEN", message));
-        }
-        let view = View::find(reach.engine, &given.program, given.at.as_deref()).await?;
-        let function = view.function(&given.function)?;
-        let args = values(&view, function, &given.args)?;
-        let bounds = Bounds {
-            fuel: Some(given.fuel.unwrap_or(FUEL)),
-            memory_bytes: Some(MEMORY),
-            timeout: Some(Duration::from_millis(given.timeout_ms.unwrap_or(TIME))),
-            output_bytes: Some(OUTPUT),
-            ..Bounds::default()
-        };
-        let mut request = RunRequest {
-            function,
-            args,
-            bounds,
-            environment: Default::default(),
-            trace: Default::default(),
-            tier: None,
-        };
-        if let Some(stdin) = given.stdin.as_deref() {
-            request.environment.stdin = stdin.into();
-        }
-        let run = reach.engine.simulate(&view.open, &view.revision, request).await?;
-        let report = run.report().ok_or_else(|| refused("TIMEOUT", "the run has not ended".to_owned()))?;
-        let ended = report.ended(view.program());
-        let (outcome, first) = in_words(&ended);
-        let said = format!("{}: {first}", given.function);
-        let mut lines = vec![first];
-        lines.extend(place(view.program(), &ended));
-        let steps = counted(report.result.steps, "step", "steps");
-        lines.push(format!("{steps}, {} fuel", report.result.fuel_used));
-        for (stream, printed) in [("stdout", &ended.stdout), ("stderr", &ended.stderr)] {
-            if !printed.is_empty() {
-                lines.push(format!("{stream}:\n{printed}"));
+    fn call<'a>(
+        &'a self,
+        reach: &'a Reach<'a>,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
+        Box::pin(async move {
+            let given: SimulateArgs = typed(arguments)?;
+            // Whoever may edit may begin a run and answer it; running functions takes more.
+            if let Some(author) = reach.engine.lacking(reach.speakers, Scope::Simulate).await? {
+                let message = format!(
+                    "`simulate` needs the scope `{}`, which `{author}` lacks",
+                    Scope::Simulate.name()
+                );
+                return Err(refused("FORBIDDEN", message));
             }
-        }
-        let page = Page::of(None, given.max_tokens)?.1;
-        let mut answer = told::answer(&view, outcome, &lines, page, &crate::model::shortened(&said, 400));
-        if let Some(code) = &ended.code {
-            answer.value["code"] = json!(code);
-        }
-        Ok(answer)
+            let view = View::find(reach.engine, &given.program, given.at.as_deref()).await?;
+            let function = view.function(&given.function)?;
+            let args = values(&view, function, &given.args)?;
+            let bounds = Bounds {
+                fuel: Some(given.fuel.unwrap_or(FUEL)),
+                memory_bytes: Some(MEMORY),
+                timeout: Some(Duration::from_millis(given.timeout_ms.unwrap_or(TIME))),
+                output_bytes: Some(OUTPUT),
+                ..Bounds::default()
+            };
+            let mut request = RunRequest {
+                function,
+                args,
+                bounds,
+                environment: Default::default(),
+                trace: Default::default(),
+                tier: None,
+            };
+            if let Some(stdin) = given.stdin.as_deref() {
+                request.environment.stdin = stdin.into();
+            }
+            let run = reach.engine.simulate(&view.open, &view.revision, request).await?;
+            let report =
+                run.report().ok_or_else(|| refused("TIMEOUT", "the run has not ended".to_owned()))?;
+            let ended = report.ended(view.program());
+            let (outcome, first) = in_words(&ended);
+            let said = format!("{}: {first}", given.function);
+            let mut lines = vec![first];
+            lines.extend(place(view.program(), &ended));
+            let steps = counted(report.result.steps, "step", "steps");
+            lines.push(format!("{steps}, {} fuel", report.result.fuel_used));
+            for (stream, printed) in [("stdout", &ended.stdout), ("stderr", &ended.stderr)] {
+                if !printed.is_empty() {
+                    lines.push(format!("{stream}:\n{printed}"));
+                }
+            }
+            let page = Page::of(None, given.max_tokens)?.1;
+            let mut answer = told::answer(&view, outcome, &lines, page, &crate::model::shortened(&said, 400));
+            if let Some(code) = &ended.code {
+                answer.value["code"] = json!(code);
+            }
+            Ok(answer)
+        })
     }
 }
 

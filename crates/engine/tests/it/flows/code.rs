@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use async_trait::async_trait;
 use lmlang_engine::flows::code::failure;
-use lmlang_engine::{Accepted, Effect, Engine, Error, FlowCode, Halt, Repeat, Work};
+use lmlang_engine::{Accepted, BoxFuture, Effect, Engine, Error, FlowCode, Halt, Repeat, Work};
 use lmlang_flow::definition::END;
 use lmlang_flow::{Arm, Ask, AskKind, Definition, Flow, Goto, NodeSpec, Reducer, State, Step, Update};
 use serde_json::{Value, json};
@@ -114,7 +113,6 @@ fn ask(question: String) -> Ask {
     }
 }
 
-#[async_trait]
 impl FlowCode for Code {
     fn flow(&self) -> &Arc<Flow> {
         &self.flow
@@ -124,72 +122,88 @@ impl FlowCode for Code {
         json!({ "type": "object" })
     }
 
-    async fn accept(&self, _: &Engine, input: &Value, _: Option<&State>) -> Result<Accepted, Error> {
-        let channel = match self.flow.name() {
-            "inner" => "base",
-            "shaky" => "how",
-            _ => return Ok(Accepted::default()),
-        };
-        let Some(value) = input.get(channel) else {
-            let message = format!("`{channel}` is missing");
-            return Err(Error::Argument { place: format!("input.input.{channel}"), message });
-        };
-        Ok(Accepted { update: Update::none().with(channel, value.clone()), ..Accepted::default() })
+    fn accept<'a>(
+        &'a self,
+        _: &'a Engine,
+        input: &'a Value,
+        _: Option<&'a State>,
+    ) -> BoxFuture<'a, Result<Accepted, Error>> {
+        Box::pin(async move {
+            let channel = match self.flow.name() {
+                "inner" => "base",
+                "shaky" => "how",
+                _ => return Ok(Accepted::default()),
+            };
+            let Some(value) = input.get(channel) else {
+                let message = format!("`{channel}` is missing");
+                return Err(Error::Argument { place: format!("input.input.{channel}"), message });
+            };
+            Ok(Accepted { update: Update::none().with(channel, value.clone()), ..Accepted::default() })
+        })
     }
 
-    async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
-        match (self.flow.name(), node) {
-            ("long", "work") => {
-                drop(self.calls.gate.read().await);
-                let step = state.get("steps").as_i64().unwrap_or(0);
-                let said = self.model(work, step).await?;
-                self.tool(work, step, Repeat::Keyed).await?;
-                let update = Update::none().with("steps", 1).with("said", json!([said]));
-                let next = match step {
-                    24 => "ask",
-                    49 => "close",
-                    _ => "work",
-                };
-                Ok(Step::next(next, update))
+    fn execute<'a>(
+        &'a self,
+        node: &'a str,
+        state: &'a State,
+        work: &'a mut Work,
+    ) -> BoxFuture<'a, Result<Step, Halt>> {
+        Box::pin(async move {
+            match (self.flow.name(), node) {
+                ("long", "work") => {
+                    drop(self.calls.gate.read().await);
+                    let step = state.get("steps").as_i64().unwrap_or(0);
+                    let said = self.model(work, step).await?;
+                    self.tool(work, step, Repeat::Keyed).await?;
+                    let update = Update::none().with("steps", 1).with("said", json!([said]));
+                    let next = match step {
+                        24 => "ask",
+                        49 => "close",
+                        _ => "work",
+                    };
+                    Ok(Step::next(next, update))
+                }
+                ("long", "ask") => Ok(Step::ask(ask("go on?".to_owned()), "work", Update::none())),
+                ("outer" | "inner", "open") => {
+                    let node = if self.flow.name() == "outer" { "begin" } else { "ask" };
+                    let arm =
+                        |number| Arm { node: node.to_owned(), given: Update::none().with("arm", number) };
+                    let goto = Goto::Fork { arms: (0..8).map(arm).collect(), join: "add".to_owned() };
+                    Ok(Step::to(goto, Update::none()))
+                }
+                ("outer", "begin") => {
+                    let base = state.get("arm").as_i64().unwrap_or(0) * 8;
+                    let goto = Goto::Sub {
+                        flow: "inner".to_owned(),
+                        input: json!({ "base": base }),
+                        into: "result".to_owned(),
+                        then: "note".to_owned(),
+                    };
+                    Ok(Step::to(goto, Update::none()))
+                }
+                ("outer", "note") => {
+                    let said = state.get("result")["said"].clone();
+                    Ok(Step::end(Update::none().with("results", json!([said]))))
+                }
+                ("inner", "ask") => {
+                    let number =
+                        state.get("base").as_i64().unwrap_or(0) + state.get("arm").as_i64().unwrap_or(0);
+                    Ok(Step::ask(ask(number.to_string()), "note", Update::none()))
+                }
+                ("inner", "note") => {
+                    let said = state.get("answer")["text"].clone();
+                    self.tool(
+                        work,
+                        said.as_str().and_then(|said| said.parse().ok()).unwrap_or(-1),
+                        Repeat::Keyed,
+                    )
+                    .await?;
+                    Ok(Step::end(Update::none().with("said", json!([said]))))
+                }
+                ("shaky", "try") => self.shaky(state, work).await,
+                _ => Ok(Step::end(Update::none())),
             }
-            ("long", "ask") => Ok(Step::ask(ask("go on?".to_owned()), "work", Update::none())),
-            ("outer" | "inner", "open") => {
-                let node = if self.flow.name() == "outer" { "begin" } else { "ask" };
-                let arm = |number| Arm { node: node.to_owned(), given: Update::none().with("arm", number) };
-                let goto = Goto::Fork { arms: (0..8).map(arm).collect(), join: "add".to_owned() };
-                Ok(Step::to(goto, Update::none()))
-            }
-            ("outer", "begin") => {
-                let base = state.get("arm").as_i64().unwrap_or(0) * 8;
-                let goto = Goto::Sub {
-                    flow: "inner".to_owned(),
-                    input: json!({ "base": base }),
-                    into: "result".to_owned(),
-                    then: "note".to_owned(),
-                };
-                Ok(Step::to(goto, Update::none()))
-            }
-            ("outer", "note") => {
-                let said = state.get("result")["said"].clone();
-                Ok(Step::end(Update::none().with("results", json!([said]))))
-            }
-            ("inner", "ask") => {
-                let number = state.get("base").as_i64().unwrap_or(0) + state.get("arm").as_i64().unwrap_or(0);
-                Ok(Step::ask(ask(number.to_string()), "note", Update::none()))
-            }
-            ("inner", "note") => {
-                let said = state.get("answer")["text"].clone();
-                self.tool(
-                    work,
-                    said.as_str().and_then(|said| said.parse().ok()).unwrap_or(-1),
-                    Repeat::Keyed,
-                )
-                .await?;
-                Ok(Step::end(Update::none().with("said", json!([said]))))
-            }
-            ("shaky", "try") => self.shaky(state, work).await,
-            _ => Ok(Step::end(Update::none())),
-        }
+        })
     }
 }
 
