@@ -3,6 +3,7 @@
 //! One caller at a time moves a run, any number watch it. What is stored is where it stands, with its breakpoints: the rest
 //! follows from running again. The run itself is kept in memory while it is in use, and made again when it is needed.
 
+mod inspecting;
 mod spots;
 mod watching;
 
@@ -11,8 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use lmlang_interp::{BreakpointError, Debugger, Location, Outcome, RunResult, Shown, SourceValue, Stopped};
-use lmlang_ir::VarRef;
+use lmlang_interp::{
+    BreakpointError, Debugger, Location, Outcome, RunResult, SourceValue, Stopped, VariableValue,
+};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedMutexGuard, watch};
 use uuid::Uuid;
@@ -51,7 +53,7 @@ pub struct InteractiveState {
     /// Values that are alive in the innermost call.
     pub values: Vec<SourceValue>,
     /// The variables of the innermost call.
-    pub variables: Vec<(VarRef, Shown)>,
+    pub variables: Vec<VariableValue>,
     /// What was printed so far.
     pub stdout: Arc<[u8]>,
     /// The places where it stops.
@@ -330,9 +332,14 @@ impl Engine {
             | Action::Seek(_)
             | Action::StepBack(_)
             | Action::RunBack
-            | Action::SetBreakpoints(_) => Arc::clone(&of.hand)
-                .try_lock_owned()
-                .map_err(|_| Error::bad_request("the simulation runs: `PAUSE` it first"))?,
+            | Action::SetBreakpoints(_) => match Arc::clone(&of.hand).try_lock_owned() {
+                Ok(hand) => hand,
+                Err(_) if of.standing().status == Status::Running => {
+                    return Err(Error::bad_request("the simulation runs: `PAUSE` it first"));
+                }
+                // Who only looks has done so soon.
+                Err(_) => Arc::clone(&of.hand).lock_owned().await,
+            },
         };
         if of.standing().status == Status::Cancelled {
             return Err(Error::bad_request("the simulation was cancelled"));
@@ -552,7 +559,7 @@ fn standing(
         position: debugger.position(),
         stack: debugger.stack(),
         values: debugger.values(),
-        variables: debugger.variables().into_iter().map(|found| (found.variable, found.shown)).collect(),
+        variables: debugger.variables(),
         stdout: debugger.run().stdout().into(),
         breakpoints: states
             .map(|(at, (text, hits))| BreakpointState {

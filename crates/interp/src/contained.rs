@@ -105,28 +105,19 @@ impl Finder {
 
 /// The types of the parts of values of a type, with their positions.
 fn parts_of(program: &Program, ty: &Type) -> Vec<(usize, Type)> {
-    match ty {
-        Type::Named(of) => match program.type_def(*of).map(|def| &def.shape) {
+    if let Type::Named(of) = ty {
+        return match program.type_def(*of).map(|def| &def.shape) {
             Some(Shape::Struct(fields)) => fields.iter().map(|field| field.ty.clone()).enumerate().collect(),
             Some(Shape::Enum(variants)) => {
                 let payloads = variants.iter().enumerate();
                 payloads.filter_map(|(tag, variant)| Some((tag, variant.payload.clone()?))).collect()
             }
             None => Vec::new(),
-        },
-        Type::Option(of) => vec![(1, (**of).clone())],
-        Type::Result(of) => vec![(0, of.0.clone()), (1, of.1.clone())],
-        Type::Array(of) | Type::FixedArray(of, _) | Type::Box(of) => vec![(0, (**of).clone())],
-        Type::Scalar(_)
-        | Type::Unit
-        | Type::Never
-        | Type::String
-        | Type::Bytes
-        | Type::Ptr(_)
-        | Type::Closure(_)
-        | Type::FuncRef
-        | Type::ExternRef => Vec::new(),
+        };
     }
+    // That of `none` is the first variant.
+    let first = usize::from(matches!(ty, Type::Option(_)));
+    (first..).zip(ty.contained().into_iter().cloned()).collect()
 }
 
 /// Leaves the parts in which there may be values that are looked for.

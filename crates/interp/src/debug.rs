@@ -8,7 +8,9 @@ mod condition;
 mod why;
 mod why_not;
 
-use lmlang_ir::{FuncRef, RegionRef, VarRef};
+use std::ops::Range;
+
+use lmlang_ir::{FuncRef, RegionRef};
 
 pub use breakpoint::{Breakpoint, BreakpointError, Spot};
 pub use condition::ConditionError;
@@ -17,10 +19,9 @@ pub use why_not::{WhyNot, why_not};
 
 use crate::code::Lowering;
 use crate::marks::Marks;
-use crate::outcome::{Location, Outcome, SourceValue};
+use crate::outcome::{Location, Outcome, SourceValue, VariableValue};
 use crate::run::{Progress, Run};
 use crate::trace::started;
-use crate::value::{Budget, Shown, show};
 use breakpoint::{Armed, Before};
 
 /// Fuel between two looks at whether to stop.
@@ -43,15 +44,6 @@ pub enum Stopped {
     End,
     /// Whoever sent it did not want to wait any longer.
     Interrupted,
-}
-
-/// The value of a variable in the innermost call.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VariableValue {
-    /// The variable.
-    pub variable: VarRef,
-    /// Its value.
-    pub shown: Shown,
 }
 
 /// Tells, between slices, whether a debugger is to stop at once.
@@ -120,14 +112,39 @@ impl Debugger {
 
     /// The variables of the innermost call, or of the one that the run ended in.
     pub fn variables(&self) -> Vec<VariableValue> {
-        let stands = self.run.outcome().is_none_or(|outcome| outcome.place().is_some());
-        let Some((code, _)) = self.run.code().filter(|_| stands) else { return Vec::new() };
-        let program = self.run.checked().program();
-        let value = |(variable, loc, ty): &(VarRef, _, _)| {
-            let shown = show(program, ty, &self.run.read(*loc), &|index| self.run.name(index), Budget::STEP);
-            Some(VariableValue { variable: *variable, shown: shown? })
-        };
-        code.vars.iter().filter_map(value).collect()
+        let innermost = self.depth().checked_sub(1);
+        innermost.and_then(|frame| self.variables_at(frame as u32)).unwrap_or_default()
+    }
+
+    /// As [`Debugger::values`], of any call by its position in the stack, without references that it handed on for good,
+    /// which are with what it called; `None` where there is no such call.
+    pub fn values_at(&self, frame: u32) -> Option<Vec<SourceValue>> {
+        self.run.values_at(frame).filter(|_| self.stands())
+    }
+
+    /// As [`Debugger::variables`], of any call by its position in the stack; `None` where there is none.
+    pub fn variables_at(&self, frame: u32) -> Option<Vec<VariableValue>> {
+        self.run.variables_at(frame).filter(|_| self.stands())
+    }
+
+    /// The globals of the program, by ref.
+    pub fn globals(&self) -> Vec<VariableValue> {
+        self.run.globals_now()
+    }
+
+    /// The bytes of linear memory at some addresses, as far as there are any; `None` where the program has no memory.
+    pub fn memory(&self, addresses: Range<u64>) -> Option<&[u8]> {
+        self.run.memory().map(|_| self.run.bytes_at(&addresses))
+    }
+
+    /// How many bytes linear memory has; `None` where the program has none.
+    pub fn memory_size(&self) -> Option<u64> {
+        self.run.memory().map(|memory| memory.len() as u64)
+    }
+
+    /// Whether there are calls that have not returned.
+    fn stands(&self) -> bool {
+        self.run.outcome().is_none_or(|outcome| outcome.place().is_some())
     }
 
     /// Sets the places to stop at; what they counted begins anew.

@@ -48,11 +48,11 @@ mod world;
 pub use cache::Cache;
 pub use code::Lowering;
 pub use debug::{
-    Breakpoint, BreakpointError, ConditionError, Debugger, Interrupt, Spot, Stopped, VariableValue, Why,
-    WhyNot, why, why_not,
+    Breakpoint, BreakpointError, ConditionError, Debugger, Interrupt, Spot, Stopped, Why, WhyNot, why,
+    why_not,
 };
 pub use nodes::{NodesError, NodesResult, NodesTrace, OpenPort, run_nodes};
-pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue, limit_message};
+pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue, VariableValue, limit_message};
 pub use outside::{Beyond, Called, Outside};
 pub use record::{NodeValue, Recorder};
 pub use run::{

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lmlang_ir::{ContractRef, FuncRef, NodeRef, RegionRef, Source, Trap, Value};
+use lmlang_ir::{ContractRef, FuncRef, NodeRef, RegionRef, Source, Trap, Value, VarRef};
 
 use crate::value::Shown;
 
@@ -219,6 +219,15 @@ pub struct Location {
     pub node: Option<NodeRef>,
     /// Nodes that the run had executed.
     pub step: u64,
+}
+
+/// The value of a variable or a global.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariableValue {
+    /// The variable or global.
+    pub variable: VarRef,
+    /// Its value.
+    pub shown: Shown,
 }
 
 /// A value with what it is of.

@@ -5,6 +5,7 @@ mod coverage;
 mod ending;
 mod fuel;
 mod link;
+mod standing;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

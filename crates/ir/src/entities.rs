@@ -331,8 +331,8 @@ pub enum ContractKind {
     Require,
     /// At return; its region's parameters are the results.
     Ensure,
-    /// On each value of the type of the function's only parameter that enters or leaves a public function, and when the
-    /// function is called.
+    /// On each value of the type of the function's only parameter that enters or leaves a public or exported function, and
+    /// when the function is called.
     Invariant,
 }
 

@@ -161,6 +161,15 @@ impl Type {
         }
     }
 
+    /// The types of the values that a value of this one contains, besides those of a nominal type's definition: what lies
+    /// behind a `ptr` or is captured by a closure is not contained.
+    pub fn contained(&self) -> Vec<&Type> {
+        match self {
+            Type::Ptr(_) | Type::Closure(_) => Vec::new(),
+            _ => self.parts(),
+        }
+    }
+
     /// Calls `visit` with each nominal type that occurs in this one.
     pub fn each_named(&self, visit: &mut impl FnMut(TypeRef)) {
         // Most are made of nothing.

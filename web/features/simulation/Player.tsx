@@ -1,15 +1,17 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 
-import type { BreakpointInput, StepFragment } from '../../generated/graphql';
+import { RunCallDocument, RunStoredDocument, type BreakpointInput, type StepFragment } from '../../generated/graphql';
 import { setTitle } from '../../lib/title';
 import { Notice, ProblemPanel, SkeletonRows, Tabs, useMedia, type Tab } from '../../ui';
 import { useLive } from '../edits';
 import { Breakpoints } from './Breakpoints';
+import { Globals } from './Globals';
 import { KeyList } from './KeyList';
 import { commandOf, type Command } from './keys';
 import { inputOf, isEnded, isOver, marksOf, possible, SPEEDS, spokenState, toggled, type State } from './model';
 import { plainLine, useNames } from './names';
+import { Memory } from './Memory';
 import { Outcome } from './Outcome';
 import { Output } from './Output';
 import { PlayerHeader } from './PlayerHeader';
@@ -20,6 +22,7 @@ import { Stack } from './Stack';
 import { Steps, type Filter } from './Steps';
 import { Transport } from './Transport';
 import { useLength } from './useLength';
+import { useLook } from './useLook';
 import { usePlay } from './usePlay';
 import type { Simulated } from './useSimulation';
 import { useStage } from './useStage';
@@ -71,7 +74,13 @@ export function Player(props: {
   const functionRef = place?.function ?? state.at?.function ?? state.function?.ref ?? '';
   const stage = useStage(programId, functionRef, rev, at);
   const graph = stage.loaded?.graph;
-  const marks = useMemo(() => (graph ? marksOf(graph, state, at, here) : new Map()), [graph, state, at, here]);
+  const call = useLook(RunCallDocument, here ? null : { id: sim, frame }, position);
+  const locals = here ? state.locals : call.fresh ? (call.data?.simulation?.callLocals ?? null) : null;
+  const { data: stored } = useLook(RunStoredDocument, status === 'RUNNING' ? null : { id: sim }, 0);
+  const marks = useMemo(
+    () => (graph ? marksOf(graph, state.breakpoints, at, locals) : new Map()),
+    [graph, state.breakpoints, at, locals],
+  );
 
   useEffect(() => root.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
@@ -209,6 +218,16 @@ export function Player(props: {
     { id: 'stops', label: stops > 0 ? `Breakpoints (${stops})` : 'Breakpoints' },
     { id: 'why', label: 'Why' },
   ];
+  const lists = {
+    selected,
+    onSelect: select,
+    onWhy: askWhy,
+    watched: state.breakpoints.flatMap(({ watch }) => watch ?? []),
+    onWatch: (variable: string) => {
+      const rest = state.breakpoints.filter(({ watch }) => watch !== variable).map(inputOf);
+      void setStops(rest.length < stops ? rest : [...rest, { watch: variable }]);
+    },
+  };
   const lower = pane === 'graph' || pane === 'text' ? 'state' : pane;
   return (
     // The keys of the player work wherever the focus is in it; every one has a button or a field as well.
@@ -312,31 +331,19 @@ export function Player(props: {
             >
               {lower === 'state' ? (
                 <div className="player-state">
-                  {stage.loaded && here ? (
-                    <Values
-                      head={stage.loaded.head}
-                      graph={stage.loaded.graph}
-                      locals={state.locals}
-                      selected={selected}
-                      onSelect={select}
-                      onWhy={askWhy}
-                      watched={state.breakpoints.flatMap(({ watch }) => watch ?? [])}
-                      onWatch={(variable) => {
-                        const rest = state.breakpoints.filter(({ watch }) => watch !== variable).map(inputOf);
-                        void setStops(rest.length < stops ? rest : [...rest, { watch: variable }]);
-                      }}
-                    />
-                  ) : here ? (
-                    <SkeletonRows rows={4} height={24} label="Loading the function" />
+                  {stage.loaded && locals ? (
+                    <Values head={stage.loaded.head} graph={stage.loaded.graph} locals={locals} lists={lists} />
+                  ) : call.problem && !here ? (
+                    <p className="muted player-none">{call.problem.message}</p>
                   ) : (
-                    <p className="muted player-none">
-                      Values are known of the innermost call alone. Step out to come to this one.
-                    </p>
+                    <SkeletonRows rows={4} height={24} label="Loading the values" />
                   )}
                   <section aria-label="Calls">
                     <h2 className="muted">Calls</h2>
                     <Stack program={program} rev={rev} stack={stack} frame={frame} onFrame={showFrame} />
                   </section>
+                  {stored?.simulation?.globals?.length ? <Globals sim={sim} position={position} lists={lists} /> : null}
+                  {stored?.simulation?.memory && <Memory sim={sim} position={position} />}
                   <section aria-label="Output">
                     <h2 className="muted">Output</h2>
                     <Output sim={sim} position={position} />

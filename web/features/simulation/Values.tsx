@@ -1,7 +1,7 @@
 import { Eye, HelpCircle } from 'lucide-react';
 
 import type { Graph, Head } from '../function';
-import { short, type State } from './model';
+import { short, textOf, type State } from './model';
 
 /** A value that is known where the run stands, with the place that it is of. */
 export interface Known {
@@ -23,8 +23,7 @@ export function knownOf(
 ): Record<'params' | 'vars' | 'nodes', Known[]> {
   const lists: Record<'params' | 'vars' | 'nodes', Known[]> = { params: [], vars: [], nodes: [] };
   for (const { node, port, value } of locals) {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    const known = { key: `${node}.${port}`, node: null, variable: null, port, value: text };
+    const known = { key: `${node}.${port}`, node: null, variable: null, port, value: textOf(value) };
     switch (node[0]) {
       case 'n': {
         const found = graph.nodes.get(node);
@@ -48,11 +47,10 @@ export function knownOf(
   return lists;
 }
 
-/** The values that are known where the run stands. */
-export function Values(props: {
-  head: Head;
-  graph: Graph;
-  locals: State['locals'];
+/** A list of values, with what can be asked of them. */
+export function KnownList(props: {
+  title: string;
+  list: readonly Known[];
   selected: string | null;
   onSelect(ref: string): void;
   onWhy(node: string, port: number): void;
@@ -60,71 +58,76 @@ export function Values(props: {
   watched: readonly string[];
   onWatch(variable: string): void;
 }) {
-  const { head, graph, locals, selected, onSelect, onWhy, watched, onWatch } = props;
+  const { title, list, selected, onSelect, onWhy, watched, onWatch } = props;
+  if (list.length === 0) return null;
+  return (
+    <section aria-label={title}>
+      <h2 className="muted">{title}</h2>
+      <dl className="known">
+        {list.map(({ key, name, node, variable, port, value }) => (
+          <div key={key} data-known={name} data-current={node !== null && node === selected}>
+            <dt className="mono">
+              {node === null ? (
+                name
+              ) : (
+                <button type="button" className="link mono" onClick={() => onSelect(node)} title={`${node} · ${name}`}>
+                  {short(name, 34)}
+                </button>
+              )}
+            </dt>
+            <dd>
+              <span className="mono" title={value.length > 120 ? undefined : value}>
+                {value.length > 2000
+                  ? `${value.slice(0, 2000)}… (${value.length.toLocaleString('en')} characters)`
+                  : value}
+              </span>
+              {node !== null && (
+                <button
+                  type="button"
+                  className="button plain icon small"
+                  aria-label={`Why is ${name} what it is?`}
+                  title="Why?"
+                  onClick={() => onWhy(node, port)}
+                >
+                  <HelpCircle size={13} aria-hidden />
+                </button>
+              )}
+              {variable !== null && (
+                <button
+                  type="button"
+                  className="button plain icon small"
+                  aria-pressed={watched.includes(variable)}
+                  aria-label={`Stop where ${name} changes`}
+                  title="Stop where it changes"
+                  onClick={() => onWatch(variable)}
+                >
+                  <Eye size={13} aria-hidden />
+                </button>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** The values that are known in a call. */
+export function Values(props: {
+  head: Head;
+  graph: Graph;
+  locals: State['locals'];
+  lists: Omit<Parameters<typeof KnownList>[0], 'title' | 'list'>;
+}) {
+  const { head, graph, locals, lists } = props;
   const { params, vars, nodes } = knownOf(head, graph, locals);
   if (params.length + vars.length + nodes.length === 0)
     return <p className="muted player-none">No value is alive here.</p>;
-  const rows = (title: string, list: readonly Known[]) =>
-    list.length > 0 && (
-      <section aria-label={title}>
-        <h2 className="muted">{title}</h2>
-        <dl className="known">
-          {list.map(({ key, name, node, variable, port, value }) => (
-            <div key={key} data-known={name} data-current={node !== null && node === selected}>
-              <dt className="mono">
-                {node === null ? (
-                  name
-                ) : (
-                  <button
-                    type="button"
-                    className="link mono"
-                    onClick={() => onSelect(node)}
-                    title={`${node} · ${name}`}
-                  >
-                    {short(name, 34)}
-                  </button>
-                )}
-              </dt>
-              <dd>
-                <span className="mono" title={value.length > 120 ? undefined : value}>
-                  {value.length > 2000
-                    ? `${value.slice(0, 2000)}… (${value.length.toLocaleString('en')} characters)`
-                    : value}
-                </span>
-                {node !== null && (
-                  <button
-                    type="button"
-                    className="button plain icon small"
-                    aria-label={`Why is ${name} what it is?`}
-                    title="Why?"
-                    onClick={() => onWhy(node, port)}
-                  >
-                    <HelpCircle size={13} aria-hidden />
-                  </button>
-                )}
-                {variable !== null && (
-                  <button
-                    type="button"
-                    className="button plain icon small"
-                    aria-pressed={watched.includes(variable)}
-                    aria-label={`Stop where ${name} changes`}
-                    title="Stop where it changes"
-                    onClick={() => onWatch(variable)}
-                  >
-                    <Eye size={13} aria-hidden />
-                  </button>
-                )}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      </section>
-    );
   return (
     <>
-      {rows('Parameters', params)}
-      {rows('Variables', vars)}
-      {rows('Nodes', nodes)}
+      <KnownList title="Parameters" list={params} {...lists} />
+      <KnownList title="Variables" list={vars} {...lists} />
+      <KnownList title="Nodes" list={nodes} {...lists} />
     </>
   );
 }

@@ -92,14 +92,14 @@ test('marks say where it stands, what is known and where it stops', () => {
     { node: 'v9', port: 0, value: 'i64:1' },
   ];
   const breakpoints = [stop({ node: 'n4', condition: 'true' }), stop({ node: 'n4' }), stop({ node: 'n99' })];
-  const marks = marksOf(choice(), state({ locals, breakpoints }), 'n3', true);
+  const marks = marksOf(choice(), breakpoints, 'n3', locals);
   expect(Object.fromEntries(marks)).toEqual({
     n3: { here: true, values: [], stop: null },
     n2: { here: false, values: ['true'], stop: null },
     'function.params': { here: false, values: ['7'], stop: null },
     n4: { here: false, values: [], stop: 'condition' },
   });
-  expect([...marksOf(choice(), state({ locals }), 'n3', false).keys()]).toEqual(['n3']);
+  expect([...marksOf(choice(), [], 'n3', null).keys()]).toEqual(['n3']);
 });
 
 test('what it says aloud, what is typed, and how fast it plays', () => {

@@ -2,6 +2,11 @@
 import type { BreakpointInput, RunStateFragment, SimulationAction, SimulationStatus } from '../../generated/graphql';
 import { paramsId, type Graph, type Mark } from '../function';
 
+/** A value as it is written. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /** Where a simulation stands, as the API tells it. */
 export type State = RunStateFragment;
 export type Breakpoint = State['breakpoints'][number];
@@ -113,12 +118,17 @@ export function toggled(breakpoints: readonly Breakpoint[], node: string): Break
 
 /** A value without its type, where that stands beside it, and not longer than a label. */
 export function short(value: unknown, most = 40): string {
-  const text = (typeof value === 'string' ? value : JSON.stringify(value)).replace(/^(?:[if]\d+|bool):/, '');
+  const text = textOf(value).replace(/^(?:[if]\d+|bool):/, '');
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** The marks of a function, by the ids of its boxes. `innermost` says whether it is the one whose values are known. */
-export function marksOf(graph: Graph, state: State, at: string | null, innermost: boolean): ReadonlyMap<string, Mark> {
+/** The marks of a function, by the ids of its boxes; without values while those are not known. */
+export function marksOf(
+  graph: Graph,
+  breakpoints: readonly Breakpoint[],
+  at: string | null,
+  locals: State['locals'] | null,
+): ReadonlyMap<string, Mark> {
   const marks = new Map<string, { here: boolean; values: string[]; stop: Mark['stop'] }>();
   const mark = (id: string) => {
     const known = marks.get(id) ?? { here: false, values: [], stop: null };
@@ -126,14 +136,13 @@ export function marksOf(graph: Graph, state: State, at: string | null, innermost
     return known;
   };
   if (at !== null && graph.nodes.has(at)) mark(at).here = true;
-  if (innermost)
-    for (const { node, port, value } of state.locals) {
-      const id = node.startsWith('n') ? node : node.startsWith('g') ? paramsId(node) : paramsId(null);
-      // A constant says what it is anyway.
-      if (!node.startsWith('v') && graph.nodes.get(node)?.kind !== 'const')
-        mark(id).values[port] = short(value, id === node ? 24 : 14);
-    }
-  for (const { node, condition } of state.breakpoints)
+  for (const { node, port, value } of locals ?? []) {
+    const id = node.startsWith('n') ? node : node.startsWith('g') ? paramsId(node) : paramsId(null);
+    // A constant says what it is anyway.
+    if (!node.startsWith('v') && graph.nodes.get(node)?.kind !== 'const')
+      mark(id).values[port] = short(value, id === node ? 24 : 14);
+  }
+  for (const { node, condition } of breakpoints)
     if (node && graph.nodes.has(node)) {
       const known = mark(node);
       known.stop = condition === null && known.stop !== 'condition' ? 'always' : (known.stop ?? 'condition');

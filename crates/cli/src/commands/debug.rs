@@ -1,5 +1,7 @@
 //! `lmlang debug`: a run that stands still where one wants to look, and goes on and back.
 
+mod values;
+
 use std::io::{BufRead, IsTerminal, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,8 +11,8 @@ use lmlang_interp::{
     Breakpoint, Cache, Debugger, Environment, Limits, Options, Run, Spot, Step, Stopped, Trace, TraceLevel,
     why, why_not,
 };
-use lmlang_ir::text::{Detail, nearest, print_function, print_node, print_value};
-use lmlang_ir::{FuncRef, NodeRef, Program, RefKind, Source as From};
+use lmlang_ir::text::{Detail, nearest, print_function, print_node};
+use lmlang_ir::{FuncRef, NodeRef, Program, RefKind};
 use serde_json::{Value as Json, json};
 
 use crate::callee::{arguments, find, start};
@@ -64,7 +66,10 @@ Commands, one a line; with the first letter where it is in brackets:
   break PLACE [if CONDITION]   stop before a node (`n12`, a name) or in a function
   watch WHAT        stop behind a change of `v5` or `memory[16..24]`
   breaks            the breakpoints;  delete [N] removes one, or all
-  [w]here           the calls;  [l]ocals the values;  list the function
+  [w]here           the calls;  list the function
+  [l]ocals [CALL]   the values that are alive in the innermost call, or in another one, by its number
+  [g]lobals         the values of the globals
+  [m]emory ADDRESS [BYTES]     bytes of linear memory [default: 64]
   trace [N]         the last N steps
   why [STEP [PORT]] the steps that a value follows from [default: of the last step]
   whynot NODE       the steps that kept a node from running
@@ -201,7 +206,14 @@ impl Session {
                 self.breaks()
             }
             (None, "where" | "w") => self.calls(),
-            (None, "locals" | "l") => self.locals(),
+            (None, "locals" | "l") if rest.is_empty() => self.locals(),
+            (None, "locals" | "l") => {
+                let frame = number(0)?;
+                self.locals_of(frame)
+                    .ok_or_else(|| bad(format!("there is no call {frame}: `where` lists them")))?
+            }
+            (None, "globals" | "g") => self.globals(),
+            (None, "memory" | "m") => self.memory(rest).map_err(bad)?,
             (None, "list") => self.list(),
             (None, "trace") => {
                 let (at, count) = (self.debugger.position(), number(10)?.min(10_000));
@@ -349,33 +361,6 @@ impl Session {
         }
     }
 
-    fn locals(&self) -> Answer {
-        let program = self.program();
-        let mut rows = Vec::new();
-        for found in self.debugger.values() {
-            let name = name_of(program, found.source);
-            rows.push((found.source.to_string(), name, print_value(program, &found.shown.value)));
-        }
-        for found in self.debugger.variables() {
-            let of = found.variable;
-            let body = program.function_of(of.into()).and_then(|function| program.function(function));
-            let name = body
-                .and_then(|function| function.body().variable(of)?.name.as_ref().map(ToString::to_string));
-            rows.push((of.to_string(), name, print_value(program, &found.shown.value)));
-        }
-        let line = |(source, name, value): &(String, Option<String>, String)| match name {
-            Some(name) => format!("{name} ({source}) = {value}\n"),
-            None => format!("{source} = {value}\n"),
-        };
-        let json = rows
-            .iter()
-            .map(|(source, name, value)| json!({ "source": source, "name": name, "value": value }));
-        Answer {
-            json: json!({ "locals": json.collect::<Vec<Json>>() }),
-            text: rows.iter().map(line).collect(),
-        }
-    }
-
     /// The function, with a mark before the line of the next step.
     fn list(&self) -> Answer {
         let program = self.program();
@@ -496,24 +481,4 @@ const MOST_STEPS: usize = 200;
 fn line_of(program: &Program, node: NodeRef) -> String {
     let text = print_node(program, node, Detail::Summary);
     text.lines().next().unwrap_or_default().trim().to_owned()
-}
-
-/// What a value is called.
-fn name_of(program: &Program, source: From) -> Option<String> {
-    let of = match source {
-        From::Node(node, _) => program.function_of(node.into())?,
-        From::RegionParam(region, _) => program.function_of(region.into())?,
-        From::Param(function, _) => function,
-    };
-    let function = program.function(of)?;
-    match source {
-        From::Node(node, _) => function.body().node(node)?.name().map(ToString::to_string),
-        From::RegionParam(region, port) => {
-            let param = function.body().region(region)?.params.get(usize::from(port))?;
-            param.name.as_ref().map(ToString::to_string)
-        }
-        From::Param(_, port) => {
-            function.head().params.get(usize::from(port)).map(|param| param.name.to_string())
-        }
-    }
 }

@@ -510,7 +510,7 @@ pub enum ContractKind {
     Require,
     /// At return.
     Ensure,
-    /// Where a value of the type enters or leaves a public function, alone or as a part of another one, but not through a
-    /// `ptr`.
+    /// Where a value of the type enters or leaves a public or exported function, alone or as a part of another one, but
+    /// not through a `ptr`.
     Invariant,
 }

@@ -140,12 +140,27 @@ pub struct FrameLocation {
 /// A value that was alive.
 #[derive(Clone, Debug, SimpleObject)]
 pub struct NodeValue {
-    /// The node, or the region or function whose parameter it is.
+    /// The node, or the region or function whose parameter it is; a variable or a global.
     pub(crate) node: String,
     /// Which output or parameter.
     pub(crate) port: i32,
     /// The value.
     pub(crate) value: ValueText,
+}
+
+impl NodeValue {
+    pub(super) fn of_source(view: &View, one: &interp::SourceValue) -> NodeValue {
+        let of = view.program().ref_of(one.source.number());
+        NodeValue {
+            node: of.map_or_else(String::new, |of| of.to_string()),
+            port: i32::from(one.source.port()),
+            value: shown_text(view, &one.shown),
+        }
+    }
+
+    pub(super) fn of_variable(view: &View, one: &interp::VariableValue) -> NodeValue {
+        NodeValue { node: one.variable.to_string(), port: 0, value: shown_text(view, &one.shown) }
+    }
 }
 
 impl Direct for FrameLocation {}
@@ -193,18 +208,7 @@ pub(super) fn parts(view: &View, place: &interp::Place) -> PlaceParts {
     PlaceParts {
         at: place.at().map(|at| location(view, at)).unwrap_or_default(),
         stack: place.stack.iter().map(|at| location(view, at)).collect(),
-        node_values: place
-            .values
-            .iter()
-            .map(|one| NodeValue {
-                node: view
-                    .program()
-                    .ref_of(one.source.number())
-                    .map_or_else(String::new, |of| of.to_string()),
-                port: i32::from(one.source.port()),
-                value: shown_text(view, &one.shown),
-            })
-            .collect(),
+        node_values: place.values.iter().map(|one| NodeValue::of_source(view, one)).collect(),
     }
 }
 

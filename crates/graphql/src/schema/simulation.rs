@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Enum, ID, Object, Result};
+use async_graphql::{Context, ID, Object, Result};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use lmlang_engine::{self as engine, Engine, Status};
+use lmlang_engine::{self as engine, Engine};
 use lmlang_interp as interp;
 use lmlang_ir::ops::{Expected, signature};
 use lmlang_ir::{FuncRef, NodeRef, RefKind, RegionRef, Source};
@@ -18,57 +18,18 @@ use crate::schema::defaults::{Int, Or, Zero};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::ids::GlobalId;
+use crate::schema::inspecting::{self, MemoryBytes};
 use crate::schema::interactive::Breakpoint;
 use crate::schema::program::Program;
 use crate::schema::run_input::{self, ExecutionTier, PortValue, SimulateInput};
 use crate::schema::run_outcome::{FrameLocation, NodeValue, Outcome, PlaceParts, outcome, parts};
 use crate::schema::scalars::Count;
-use crate::schema::trace_page::{TracePage, TraceStep, counted_steps, shown_text, trace_page};
+use crate::schema::simulation_status::SimulationStatus;
+use crate::schema::trace_page::{TracePage, TraceStep, counted_steps, trace_page};
 use crate::schema::value_page::ValuePage;
-use crate::schema::view::{View, not_found, nullable};
+use crate::schema::view::{View, not_found, nullable, nullable_if_any};
 use crate::schema::written_file::WrittenFile;
 use crate::transport::budget;
-
-/// How a simulation stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-pub enum SimulationStatus {
-    /// It has not begun.
-    Ready,
-    /// It runs.
-    Running,
-    /// It is held; one that was streamed goes on when `simulation(id:, after:)` is subscribed to.
-    Paused,
-    /// It returned.
-    Completed,
-    /// It trapped.
-    Trapped,
-    /// A contract did not hold.
-    ContractViolated,
-    /// A bound was met.
-    LimitReached,
-    /// It came to something that is not there yet.
-    ReachedHole,
-    /// It was ended from outside.
-    Cancelled,
-    /// It is not kept any more.
-    Expired,
-}
-
-impl From<Status> for SimulationStatus {
-    fn from(status: Status) -> SimulationStatus {
-        match status {
-            Status::Ready => SimulationStatus::Ready,
-            Status::Running => SimulationStatus::Running,
-            Status::Paused => SimulationStatus::Paused,
-            Status::Completed => SimulationStatus::Completed,
-            Status::Trapped => SimulationStatus::Trapped,
-            Status::ContractViolated => SimulationStatus::ContractViolated,
-            Status::LimitReached => SimulationStatus::LimitReached,
-            Status::ReachedHole => SimulationStatus::ReachedHole,
-            Status::Cancelled => SimulationStatus::Cancelled,
-        }
-    }
-}
 
 /// Runs a function once.
 pub(crate) async fn simulate(
@@ -447,14 +408,34 @@ impl Simulation {
     async fn locals(&self) -> Rows<NodeValue> {
         let mut values = self.place().map(|place| place.node_values).unwrap_or_default();
         if let Some(standing) = self.standing() {
-            let variable = |(of, shown): &(lmlang_ir::VarRef, interp::Shown)| NodeValue {
-                node: of.to_string(),
-                port: 0,
-                value: shown_text(&self.view, shown),
-            };
-            values.0.extend(standing.variables.iter().map(variable));
+            values.0.extend(standing.variables.iter().map(|one| NodeValue::of_variable(&self.view, one)));
         }
         values
+    }
+
+    /// The same of any call, without references that it handed on for good: those are with what it called. Null where there
+    /// is no such call, while the simulation runs, and once it is cancelled.
+    async fn call_locals(
+        &self,
+        #[graphql(desc = "The call: its `frame` in `stack`.")] frame: i32,
+    ) -> Option<Result<Rows<NodeValue>>> {
+        nullable_if_any(inspecting::call(&self.view, &self.simulation, frame).await)
+    }
+
+    /// The globals of the program, by ref, where an interactive one stands. Null while it runs, and once it is cancelled.
+    async fn globals(&self) -> Option<Result<Rows<NodeValue>>> {
+        nullable_if_any(inspecting::globals(&self.view, &self.simulation).await)
+    }
+
+    /// Bytes of linear memory where an interactive one stands. Null where the program has no memory, while it runs, and once
+    /// it is cancelled.
+    async fn memory(
+        &self,
+        #[graphql(desc = "The first address.", default)] address: Or<Zero>,
+        #[graphql(desc = "How many bytes, at most 4,096; fewer come where the memory ends.", default)]
+        length: Or<Int<256>>,
+    ) -> Option<Result<MemoryBytes>> {
+        nullable_if_any(inspecting::memory(&self.view, &self.simulation, address.0.0, length.0).await)
     }
 
     /// Where an interactive one stops.

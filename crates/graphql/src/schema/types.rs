@@ -167,8 +167,8 @@ impl TypeDef {
         )
     }
 
-    /// Its invariants, by ref: conditions on each value that enters or leaves a public function, alone or as a part. They stand
-    /// in functions of the value.
+    /// Its invariants, by ref: conditions on each value that enters or leaves a public or exported function, alone or as a
+    /// part. They stand in functions of the value.
     async fn contracts(&self, context: &Context<'_>) -> Vec<Contract> {
         let invariants = self.view.program().invariants(self.of);
         let invariants = invariants.filter_map(|(function, contract, _)| {

@@ -356,3 +356,8 @@ pub(crate) fn absent(what: &str, given: &str, candidates: &[String], retired: bo
 pub fn nullable<T>(answer: Result<T, ApiError>) -> Option<async_graphql::Result<T>> {
     Some(answer.map_err(Into::into))
 }
+
+/// The same of a field that may have nothing to say.
+pub fn nullable_if_any<T>(answer: Result<Option<T>, ApiError>) -> Option<async_graphql::Result<T>> {
+    answer.map_err(Into::into).transpose()
+}

@@ -480,6 +480,6 @@ pub enum ConditionKind {
     Require,
     /// At return.
     Ensure,
-    /// On the values of a type that enter and leave public functions.
+    /// On the values of a type that enter and leave public and exported functions.
     Invariant,
 }

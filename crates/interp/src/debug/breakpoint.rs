@@ -266,8 +266,6 @@ impl Armed {
     /// The watched bytes that there are.
     fn bytes<'r>(&self, run: &'r Run) -> &'r [u8] {
         let Spot::Memory(range) = &self.spot else { return &[] };
-        let memory = &run.machine.memory[..];
-        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(memory.len());
-        &memory[place(range.start)..place(range.end)]
+        run.bytes_at(range)
     }
 }

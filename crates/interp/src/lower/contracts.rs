@@ -1,4 +1,4 @@
-//! Contracts: conditions of a function, and invariants of types where values enter and leave a public one.
+//! Contracts: conditions of a function, and invariants of types where values enter and leave a public or exported one.
 
 use lmlang_ir::graph::{is_border, types_with_invariants};
 use lmlang_ir::{ContractKind, ContractRef, FuncRef, NodeRef, Source, Type};

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use lmlang_ir::{FuncRef, Type, VarRef};
+use lmlang_ir::FuncRef;
 use lmlang_verify::Checked;
 
 use super::{Options, Run};
 use crate::code::Lowering;
-use crate::value::{Class, Word, class};
+use crate::value::Word;
 
 impl Run {
     /// A run of a function of a program with the same globals, memory and tables, which are lent to it before it is called.
@@ -48,14 +48,5 @@ impl Run {
         self.machine.stop = None;
         self.calls = VecDeque::from([(self.function, Vec::new())]);
         self.enter(self.function, args);
-    }
-
-    /// The value of a global of a type.
-    pub(crate) fn global(&self, of: VarRef, ty: Option<&Type>) -> Option<Word> {
-        let index = self.storage.iter().position(|storage| *storage == of)?;
-        match class(ty?) {
-            Class::Num => self.machine.globals.get(index).copied().map(Word::Num),
-            Class::Ref => self.machine.global_refs.get(index).cloned().map(Word::Ref),
-        }
     }
 }

@@ -2,10 +2,10 @@
 
 use lmlang_interp::{
     Breakpoint, BreakpointError, Cache, Debugger, Limits, Options, Run, Spot, Step, Stopped, Trace,
-    TraceLevel,
+    TraceLevel, VariableValue,
 };
 use lmlang_ir::text::{parse_program, print_value};
-use lmlang_ir::{FuncRef, NodeRef, Program, RefAllocator, RegionRef, Value, VarRef};
+use lmlang_ir::{FuncRef, NodeRef, Program, RefAllocator, RegionRef, Source, Value, VarRef};
 use lmlang_testkit::choices::Choices;
 use lmlang_testkit::generate::{self, Options as Wild};
 use lmlang_verify::Checked;
@@ -123,8 +123,47 @@ fn walk(
             let here = stack.last().expect("a step stands in a call");
             prop_assert_eq!((here.function, here.node), (step.function, Some(step.node)));
             prop_assert_eq!(stack.len() as u32, step.frame + 1);
+            check_calls(&debugger, &mut straight, &model, to)?;
         }
         at = to;
+    }
+    Ok(())
+}
+
+/// What is alive in each call is what was alive when it made the one above it; `straight` may be moved.
+fn check_calls(
+    debugger: &Debugger,
+    straight: &mut Debugger,
+    model: &Model<'_>,
+    at: u64,
+) -> Result<(), TestCaseError> {
+    let stack = debugger.stack();
+    let memory = |of: &Debugger| of.memory(0..1 << 20).map(<[u8]>::to_vec);
+    prop_assert_eq!(debugger.globals(), straight.globals(), "at {}", at);
+    prop_assert_eq!(memory(debugger), memory(straight), "at {}", at);
+    let innermost = stack.len() as u32 - 1;
+    prop_assert_eq!(debugger.values_at(innermost), Some(debugger.values()), "at {}", at);
+    prop_assert_eq!(debugger.variables_at(innermost), Some(debugger.variables()), "at {}", at);
+    prop_assert_eq!(debugger.values_at(innermost + 1), None);
+    for call in stack.iter().rev().skip(1).take(3) {
+        let before = model.steps[..at as usize].iter().rev().find(|step| step.frame == call.frame);
+        // Invariants are checked by calls that no node makes.
+        let Some(before) = before.filter(|step| call.node == Some(step.node)) else { continue };
+        straight.seek(before.seq, &mut || false);
+        let node = model.program.function(call.function).and_then(|of| of.body().node(before.node));
+        let given: Vec<Source> = node.expect("it runs").inputs().iter().flatten().collect();
+        let values = debugger.values_at(call.frame).expect("it was called");
+        // What a call read as the last is with what was called.
+        let mut known = straight.values();
+        known.retain(|one| values.contains(one) || !given.contains(&one.source));
+        prop_assert_eq!(values, known, "{:?} at {}", call, at);
+        prop_assert_eq!(
+            debugger.variables_at(call.frame),
+            Some(straight.variables()),
+            "{:?} at {}",
+            call,
+            at
+        );
     }
     Ok(())
 }
@@ -338,4 +377,32 @@ fn places_that_are_met_together_count_together() {
     // The variable has another value in every second round; the node behind it comes in each.
     assert_eq!(met, [1, 1, 0, 1, 0, 1]);
     assert_eq!(debugger.hits().collect::<Vec<u64>>(), [2, 6, 1]);
+}
+
+#[test]
+fn outer_calls_globals_and_memory_are_looked_at() {
+    let (checked, run) = sum(6);
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    let in_step = Breakpoint { spot: Spot::Function(func(3)), condition: Some("eq.i64 a, 4".to_owned()) };
+    debugger.set_breakpoints(&[in_step]).expect("it is right");
+    debugger.resume(&mut || false);
+    let shown = |value: &Value| print_value(checked.program(), value);
+    let values = debugger.values_at(0).expect("it was called");
+    let wanted = ["g9.0", "g9.1", "f6.0"].map(|of| values.iter().find(|one| one.source.to_string() == of));
+    let wanted: Vec<String> = wanted.into_iter().flatten().map(|one| shown(&one.shown.value)).collect();
+    assert_eq!(wanted, ["i64:4", "i64:12", "i64:6"]);
+    let variables = |found: Vec<VariableValue>| -> Vec<String> {
+        found.iter().map(|one| format!("{} {}", one.variable, shown(&one.shown.value))).collect()
+    };
+    assert_eq!(variables(debugger.variables_at(0).expect("it was called")), ["v7 i64:1"]);
+    assert_eq!(variables(debugger.globals()), ["v2 i64:6"]);
+    assert_eq!(debugger.memory(22..26), Some(&[0, 0, 6, 0][..]));
+    assert_eq!(debugger.memory_size(), Some(65_536));
+    assert_eq!(debugger.memory(65_534..u64::MAX).map(<[u8]>::len), Some(2));
+    assert_eq!(debugger.memory(u64::MAX - 1..u64::MAX), Some(&[][..]));
+    assert_eq!((debugger.values_at(2), debugger.variables_at(7)), (None, None));
+    debugger.set_breakpoints(&[]).expect("there is none");
+    debugger.resume(&mut || false);
+    assert_eq!(debugger.values_at(0), None);
+    assert_eq!(variables(debugger.globals()), ["v2 i64:20"]);
 }

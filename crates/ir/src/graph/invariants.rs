@@ -17,27 +17,14 @@ pub fn types_with_invariants(program: &Program, ty: &Type) -> BTreeSet<TypeRef> 
     }
     let (mut open, mut seen) = (vec![ty.clone()], HashSet::new());
     while let Some(ty) = open.pop() {
-        match ty {
-            Type::Named(of) if seen.insert(of) => {
-                if program.stating(of).next().is_some() {
-                    found.insert(of);
-                }
-                open.extend(program.type_def(of).iter().flat_map(|def| def.part_types()).cloned());
+        open.extend(ty.contained().into_iter().cloned());
+        if let Type::Named(of) = ty
+            && seen.insert(of)
+        {
+            if program.stating(of).next().is_some() {
+                found.insert(of);
             }
-            Type::Option(of) | Type::Array(of) | Type::FixedArray(of, _) | Type::Box(of) => {
-                open.push((*of).clone());
-            }
-            Type::Result(of) => open.extend([of.0.clone(), of.1.clone()]),
-            Type::Named(_)
-            | Type::Scalar(_)
-            | Type::Unit
-            | Type::Never
-            | Type::String
-            | Type::Bytes
-            | Type::Ptr(_)
-            | Type::Closure(_)
-            | Type::FuncRef
-            | Type::ExternRef => {}
+            open.extend(program.type_def(of).iter().flat_map(|def| def.part_types()).cloned());
         }
     }
     found
