@@ -8,10 +8,13 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::workspace::{Workspace, items};
-use crate::{process, python};
+use crate::{node, process, python};
 
 /// Benchmarks of the binary, which is built first with the same profile.
-const OF_THE_BINARY: &[&str] = &["durable_edits", "lists", "readers"];
+const OF_THE_BINARY: &[&str] = &["durable_edits", "lists", "pages", "readers"];
+
+/// Benchmarks of the binary that look at its pages in a browser, as the client tests do.
+const OF_THE_PAGES: &[&str] = &["pages"];
 
 /// Benchmarks that set something beside libraries of Python, with the file that requires these.
 const BESIDE_PYTHON: &[(&str, &str)] = &[("flows", "crates/bench/benches/flows/requirements.txt")];
@@ -32,6 +35,13 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> Result<ExitCode>
     let mut found = Vec::new();
     for (package, bench) in chosen {
         println!("==> {bench} ({package})");
+        if OF_THE_PAGES.contains(&bench.as_str()) {
+            if let node::Pages::NoNode(reason) = node::build_pages(workspace)? {
+                println!("it is left out: {reason}");
+                continue;
+            }
+            node::install(workspace, "tests/clients")?;
+        }
         if OF_THE_BINARY.contains(&bench.as_str()) {
             let build = ["build", "--workspace", "--profile", "bench", "--bin", "lmlang"];
             process::run(&mut workspace.cargo(&build))?;
