@@ -4,7 +4,7 @@ import { useClient, type Client } from 'urql';
 
 import { QuestionDiffPartDocument, QuestionEvidenceDocument } from '../../generated/graphql';
 import { useAgain, useAsk } from '../../lib/ask';
-import { counted, Json, lasting, ProblemPanel, SkeletonRows } from '../../ui';
+import { counted, Json, lasting, Message, ProblemPanel, SkeletonRows } from '../../ui';
 import { DiffView, type AskPart, type Diff } from '../preview';
 import { Gates } from './Gates';
 import { findingsOf, stateWhen, stepsBefore, type Question } from './model';
@@ -48,7 +48,9 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
             <ul className="evidence-progress" aria-label="What the run says of itself">
               {run.progress.slice(-LAST).map((line, at) => (
                 // Lines have no names; the list only grows.
-                <li key={at}>{line}</li>
+                <li key={at}>
+                  <Message>{line}</Message>
+                </li>
               ))}
             </ul>
           )}

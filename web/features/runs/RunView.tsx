@@ -7,7 +7,19 @@ import { useAgain, useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { useOffer } from '../../lib/commands';
 import { setTitle } from '../../lib/title';
-import { Actor, Ago, counted, Empty, Json, lasting, Notice, ProblemPanel, SkeletonRows, useMoment } from '../../ui';
+import {
+  Actor,
+  Ago,
+  counted,
+  Empty,
+  Json,
+  lasting,
+  Message,
+  Notice,
+  ProblemPanel,
+  SkeletonRows,
+  useMoment,
+} from '../../ui';
 import { Evidence, QuestionCard, type Armed, type Outcome, type Question } from '../approvals';
 import { CancelDialog, ForkDialog, MoveDialog, RewindDialog } from './Dialogs';
 import { FlowPicture } from './FlowPicture';
@@ -284,7 +296,9 @@ function RunPage({ id }: { id: string }) {
               <ol className="run-plan">
                 {head.plan.map((line, at) => (
                   // Lines have no names; the list is replaced as a whole.
-                  <li key={at}>{line}</li>
+                  <li key={at}>
+                    <Message>{line}</Message>
+                  </li>
                 ))}
               </ol>
             </details>
@@ -295,7 +309,9 @@ function RunPage({ id }: { id: string }) {
               <ul className="evidence-progress">
                 {head.progress.map((line, at) => (
                   // Lines have no names; the list only grows.
-                  <li key={at}>{line}</li>
+                  <li key={at}>
+                    <Message>{line}</Message>
+                  </li>
                 ))}
               </ul>
             </details>

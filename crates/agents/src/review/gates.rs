@@ -158,6 +158,7 @@ pub(super) async fn gate_cases(open: &OpenProgram, state: &State, work: &mut Wor
         true => {
             let said = match all {
                 0 => "there are no test cases".to_owned(),
+                1 => format!("{green} of 1 test case holds"),
                 all => format!("{green} of {all} test cases hold"),
             };
             Step::next("ask_confirm", update.with("progress", json!([said])))
