@@ -67,7 +67,7 @@ Commands, one a line; with the first letter where it is in brackets:
   watch WHAT        stop behind a change of `v5` or `memory[16..24]`
   breaks            the breakpoints;  delete [N] removes one, or all
   [w]here           the calls;  list the function
-  [l]ocals [CALL]   the values that are alive in the innermost call, or in another one, by its number
+  [l]ocals [CALL]   the values of a call, by its number [default: of the innermost]
   [g]lobals         the values of the globals
   [m]emory ADDRESS [BYTES]     bytes of linear memory [default: 64]
   trace [N]         the last N steps
