@@ -117,7 +117,9 @@ pub struct InteractiveRequest {
 #[derive(Debug)]
 pub(crate) struct Interactive {
     standing: watch::Sender<Arc<InteractiveState>>,
-    /// The run; whoever moves it holds it.
+    /// Held by whoever moves it, from the decision to the end of the move.
+    moving: Arc<tokio::sync::Mutex<()>>,
+    /// The run, for who moves it or looks at it. Taken behind `moving` and a place.
     hand: Arc<tokio::sync::Mutex<Option<Debugger>>>,
     /// Set by who wants it to stop.
     interrupt: AtomicBool,
@@ -201,6 +203,7 @@ impl Interactive {
     pub(crate) fn of(record: InteractiveRecord) -> Interactive {
         Interactive {
             standing: watch::Sender::new(Arc::new(InteractiveState::of(&record))),
+            moving: Arc::default(),
             hand: Arc::default(),
             interrupt: AtomicBool::new(false),
             moves: record.moves.into(),
@@ -237,9 +240,25 @@ impl Interactive {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until nobody else moves it.
+    pub(crate) async fn moving(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.moving).lock_owned().await
+    }
+
+    /// Whether what is asked for has been done already.
+    fn knows(&self, call: &Call) -> Result<bool, Error> {
+        let Some(given) = &call.idempotency else { return Ok(false) };
+        let key = short(&[&given.key]);
+        match self.keys().iter().find(|known| known.key == key) {
+            Some(known) if known.digest == given.digest => Ok(true),
+            Some(_) => Err(Error::IdempotencyMismatch),
+            None => Ok(false),
+        }
+    }
+
     /// Whether somebody moves or watches it.
     pub(crate) fn is_in_use(&self) -> bool {
-        self.standing.receiver_count() > 0 || self.hand.try_lock().is_err()
+        self.standing.receiver_count() > 0 || self.moving.try_lock().is_err() || self.hand.try_lock().is_err()
     }
 
     fn stand(&self, standing: InteractiveState) {
@@ -276,7 +295,7 @@ impl Engine {
         let begun = Arc::new(Simulation::new(id, open, revision, run, now).interactively(interactive));
         let of = begun.interactive().ok_or(Error::Closed)?;
         // Held before anybody can find it.
-        let hand = Arc::clone(&of.hand).lock_owned().await;
+        let moving = of.moving().await;
         let simulation = self.0.simulations.kept().keep(&begun, self.oldest_kept());
         if !Arc::ptr_eq(&simulation, &begun) {
             // The same request came at the same moment.
@@ -284,7 +303,7 @@ impl Engine {
             return if same { Ok(simulation) } else { Err(Error::IdempotencyMismatch) };
         }
         // What cannot begin leaves nothing behind.
-        if let Err(error) = self.look(&simulation, hand).await {
+        if let Err(error) = self.look(&simulation, moving).await {
             self.0.simulations.kept().forget(id);
             return Err(error);
         }
@@ -310,20 +329,14 @@ impl Engine {
         if let Action::SetBreakpoints(breakpoints) = &action {
             bounded(breakpoints)?;
         }
-        if let Some(given) = &call.idempotency {
-            let key = short(&[&given.key]);
-            let known = of.keys().iter().find(|known| known.key == key).cloned();
-            match known {
-                Some(known) if known.digest == given.digest => return Ok(()),
-                Some(_) => return Err(Error::IdempotencyMismatch),
-                None => {}
-            }
+        if of.knows(call)? {
+            return Ok(());
         }
         simulation.ask(self.0.clock.now());
-        let hand = match action {
+        let moving = match action {
             Action::Pause | Action::Cancel => {
                 of.interrupt.store(true, Ordering::Relaxed);
-                Arc::clone(&of.hand).lock_owned().await
+                of.moving().await
             }
             Action::Step(_)
             | Action::StepOver(_)
@@ -332,19 +345,18 @@ impl Engine {
             | Action::Seek(_)
             | Action::StepBack(_)
             | Action::RunBack
-            | Action::SetBreakpoints(_) => match Arc::clone(&of.hand).try_lock_owned() {
-                Ok(hand) => hand,
-                Err(_) if of.standing().status == Status::Running => {
-                    return Err(Error::bad_request("the simulation runs: `PAUSE` it first"));
-                }
-                // Who only looks has done so soon.
-                Err(_) => Arc::clone(&of.hand).lock_owned().await,
-            },
+            | Action::SetBreakpoints(_) => Arc::clone(&of.moving)
+                .try_lock_owned()
+                .map_err(|_| Error::bad_request("the simulation runs: `PAUSE` it first"))?,
         };
+        // The same may have been done meanwhile.
+        if of.knows(call)? {
+            return Ok(());
+        }
         if of.standing().status == Status::Cancelled {
             return Err(Error::bad_request("the simulation was cancelled"));
         }
-        // Who holds the hand knows that nothing runs which should stop.
+        // Who may move it knows that nothing runs which should stop.
         of.interrupt.store(false, Ordering::Relaxed);
         if action == Action::Pause {
             return Ok(());
@@ -362,7 +374,7 @@ impl Engine {
         let moved = self.spawn_to_end({
             let (engine, simulation) = (self.clone(), Arc::clone(simulation));
             async move {
-                let moved = engine.moved(&simulation, action, hand).await;
+                let moved = engine.moved(&simulation, action, moving).await;
                 // What failed may be tried again.
                 if let (Err(_), Some(key), Some(of)) = (&moved, key, simulation.interactive()) {
                     of.keys().retain(|known| known.key != key);
@@ -388,42 +400,39 @@ impl Engine {
     pub(crate) async fn follow_moves(&self, simulation: &Arc<Simulation>) -> Result<(), Error> {
         let Some(of) = simulation.interactive().filter(|_| !self.store().is_alone()) else { return Ok(()) };
         let Some(record) = self.stored_interactive(simulation.id).await? else { return Ok(()) };
-        let Ok(mut hand) = Arc::clone(&of.hand).try_lock_owned() else { return Ok(()) };
+        let Ok(moving) = Arc::clone(&of.moving).try_lock_owned() else { return Ok(()) };
         if record.moves <= of.moves.load(Ordering::Relaxed) {
             return Ok(());
         }
-        *hand = None;
+        *of.hand.lock().await = None;
         of.take_over(record);
-        self.look(simulation, hand).await
+        self.look(simulation, moving).await
     }
 
     /// Finds out where a simulation stands.
     pub(crate) async fn look(
         &self,
         simulation: &Arc<Simulation>,
-        hand: OwnedMutexGuard<Option<Debugger>>,
+        moving: OwnedMutexGuard<()>,
     ) -> Result<(), Error> {
         let cancelled = simulation.interactive().is_some_and(|of| of.standing().status == Status::Cancelled);
         let action = if cancelled { Action::Cancel } else { Action::Step(0) };
-        self.moved(simulation, action, hand).await
-    }
-
-    /// The run of a simulation, for who may move it.
-    pub(crate) async fn hand(&self, simulation: &Simulation) -> Option<OwnedMutexGuard<Option<Debugger>>> {
-        Some(Arc::clone(&simulation.interactive()?.hand).lock_owned().await)
+        self.moved(simulation, action, moving).await
     }
 
     async fn moved(
         &self,
         simulation: &Arc<Simulation>,
         action: Action,
-        mut hand: OwnedMutexGuard<Option<Debugger>>,
+        moving: OwnedMutexGuard<()>,
     ) -> Result<(), Error> {
+        let Some(of) = simulation.interactive() else { return Ok(()) };
         let mut place = self.place().await?;
+        let mut hand = Arc::clone(&of.hand).lock_owned().await;
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
         let moved = tokio::task::spawn_blocking(move || {
             let moved = engine.act(&simulation, action, &mut hand, &mut place);
-            drop(hand);
+            drop((hand, moving));
             engine.let_go_of_runs();
             moved
         });
@@ -471,21 +480,11 @@ impl Engine {
         let debugger = match hand {
             Some(debugger) => debugger,
             None if action == Action::Cancel && !before.stack.is_empty() => return Ok(before.cancelled()),
-            None => {
-                let run = self.start(simulation).map_err(|error| Error::bad_request(error.to_string()))?;
-                let mut debugger = Debugger::of(&run, None).ok_or(Error::Closed)?;
-                debugger.set_breakpoints(&spots::all(program, &texts)?).map_err(refused)?;
-                debugger.set_hits(before.breakpoints.iter().map(|state| state.hits));
-                debugger.seek(before.position, &mut given_up);
-                if debugger.position() != before.position {
-                    // It stands where it stood, and is made again when it is needed.
-                    return match self.closing().is_cancelled() {
-                        true => Err(Error::Closed),
-                        false => Ok(InteractiveState::clone(before)),
-                    };
-                }
-                hand.insert(debugger)
-            }
+            None => match self.made_again(simulation, before, &mut given_up)? {
+                Some(debugger) => hand.insert(debugger),
+                // It stands where it stood, and is made again when it is needed.
+                None => return Ok(InteractiveState::clone(before)),
+            },
         };
         let since = place.busy();
         let mut interrupt = || {

@@ -396,8 +396,8 @@ impl Engine {
         let simulation = Simulation::new(id, &open, &revision, request, row.created);
         if let Some(interactive) = record.interactive {
             let simulation = Arc::new(simulation.interactively(Interactive::of(interactive)));
-            if let Some(hand) = self.hand(&simulation).await {
-                self.look(&simulation, hand).await?;
+            if let Some(of) = simulation.interactive() {
+                self.look(&simulation, of.moving().await).await?;
             }
             return Ok(Some(self.0.simulations.kept().keep(&simulation, oldest)));
         }

@@ -116,8 +116,8 @@ impl Debugger {
         innermost.and_then(|frame| self.variables_at(frame as u32)).unwrap_or_default()
     }
 
-    /// As [`Debugger::values`], of any call by its position in the stack, without references that it handed on for good,
-    /// which are with what it called; `None` where there is no such call.
+    /// As [`Debugger::values`], of any call by its position in the stack, without references that it has handed on for
+    /// good, which may be used up by now; `None` where there is no such call.
     pub fn values_at(&self, frame: u32) -> Option<Vec<SourceValue>> {
         self.run.values_at(frame).filter(|_| self.stands())
     }
@@ -127,7 +127,7 @@ impl Debugger {
         self.run.variables_at(frame).filter(|_| self.stands())
     }
 
-    /// The globals of the program, by ref.
+    /// The globals of the program that have a value, by ref; the first 500.
     pub fn globals(&self) -> Vec<VariableValue> {
         self.run.globals_now()
     }

@@ -9,23 +9,23 @@ import { useLook } from './useLook';
 export function Memory({ sim, position }: { sim: string; position: number }) {
   const field = useId();
   const [address, setAddress] = useState(0);
-  const [typed, setTyped] = useState('0');
-  const [seen, setSeen] = useState<{ now: Bytes; position: number; before: Bytes | null }>();
+  const [typed, setTyped] = useState('0x0');
+  const [seen, setSeen] = useState<{ now: Bytes; size: number; position: number; before: Bytes | null }>();
   const looked = useLook(RunMemoryDocument, { id: sim, address, length: PAGE }, position);
   const memory = looked.data?.simulation?.memory;
   if (memory && looked.position !== null) {
     const now = { address: Number(memory.address), hex: memory.hex };
     const moved = seen && seen.position !== looked.position;
     if (!seen || moved || seen.now.address !== now.address)
-      setSeen({ now, position: looked.position, before: moved ? seen.now : null });
+      setSeen({ now, size: Number(memory.size), position: looked.position, before: moved ? seen.now : null });
   }
 
-  const size = Number(memory?.size ?? 0);
+  const size = seen?.size ?? 0;
   const wanted = addressTyped(typed);
-  const wrong = wanted === null || (memory && wanted >= size);
+  const wrong = wanted === null || (seen && wanted >= size);
   const go = (to: number) => {
     setAddress(to);
-    setTyped(String(to));
+    setTyped(`0x${to.toString(16)}`);
   };
   return (
     <section aria-label="Memory">
@@ -89,7 +89,7 @@ export function Memory({ sim, position }: { sim: string; position: number }) {
           >
             {linesOf(seen.now, seen.before).map(({ address: start, bytes, letters }) => (
               <Fragment key={start}>
-                <span className="muted">{start.toString(16).padStart(8, '0')}</span>
+                <span className="muted">{`0x${start.toString(16).padStart(8, '0')}`}</span>
                 {'  '}
                 {bytes.map(({ hex, changed }, at) => (
                   <Fragment key={start + at}>

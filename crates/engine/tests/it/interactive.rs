@@ -260,3 +260,23 @@ async fn another_process_moves_it_too() {
     assert_eq!(other.simulation(here.id).await.unwrap().expect("it is kept").position(), 6);
     other.close().await;
 }
+
+/// Who only looks neither delays nor doubles what others do, and sees nothing of what is cancelled.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn looking_leaves_it_to_those_who_move_it() {
+    let fixture = Fixture::new(OFTEN).await;
+    let (engine, open) = (&fixture.engine, fixture.create("p", TEXT).await);
+    let simulation = start(engine, &open, request(&open, 1_000), &call()).await;
+    let looking = || engine.inspect_interactive(&simulation, |debugger| debugger.position());
+    for round in 0..100 {
+        let keyed = call().keyed(Some(&format!("step {round}")), b"step");
+        let step = || engine.control_interactive(&simulation, Action::Step(1), &keyed);
+        let (one, other, ..) = tokio::join!(step(), step(), looking(), looking(), looking());
+        // One of the two may be told that the other is at work.
+        assert!(one.is_ok() || other.is_ok(), "{one:?} {other:?}");
+        assert_eq!(simulation.position(), round + 1);
+        assert_eq!(looking().await.unwrap(), Some(round + 1));
+    }
+    act(engine, &simulation, Action::Cancel).await;
+    assert_eq!(looking().await.unwrap(), None);
+}

@@ -413,8 +413,8 @@ impl Simulation {
         values
     }
 
-    /// The same of any call, without references that it handed on for good: those are with what it called. Null where there
-    /// is no such call, while the simulation runs, and once it is cancelled.
+    /// The same of any call, without references that it has handed on for good, which may be used up by now. Null where
+    /// there is no such call, while the simulation runs, and once it is cancelled.
     async fn call_locals(
         &self,
         #[graphql(desc = "The call: its `frame` in `stack`.")] frame: i32,
@@ -422,7 +422,8 @@ impl Simulation {
         nullable_if_any(inspecting::call(&self.view, &self.simulation, frame).await)
     }
 
-    /// The globals of the program, by ref, where an interactive one stands. Null while it runs, and once it is cancelled.
+    /// The globals of the program that have a value where an interactive one stands, by ref; the first 500. Null while it
+    /// runs, and once it is cancelled.
     async fn globals(&self) -> Option<Result<Rows<NodeValue>>> {
         nullable_if_any(inspecting::globals(&self.view, &self.simulation).await)
     }

@@ -9,7 +9,7 @@ use crate::code::{Code, Loc};
 use crate::outcome::{Location, SourceValue, VariableValue};
 use crate::value::{Budget, Class, Shown, Word, class, show};
 
-/// Values of a call that are shown at most: more would not be read by anyone.
+/// Values of a call, and globals, that are shown at most: more would not be read by anyone.
 const MOST: usize = 500;
 
 /// A call that has not returned: where it goes on, and where its values are.
@@ -171,7 +171,7 @@ impl Run {
         }
     }
 
-    /// The globals of the program, by ref.
+    /// The globals of the program that have a value, by ref, as far as they are shown.
     pub(crate) fn globals_now(&self) -> Vec<VariableValue> {
         let value = |(index, of): (usize, &VarRef)| {
             let StorageKind::Global { ty, .. } = &self.checked.program().storage(*of)?.kind else {
@@ -180,7 +180,7 @@ impl Run {
             let shown = self.shown(ty, &self.global_at(index, ty)?)?;
             Some(VariableValue { variable: *of, shown })
         };
-        self.storage.iter().enumerate().filter_map(value).collect()
+        self.storage.iter().enumerate().filter_map(value).take(MOST).collect()
     }
 
     /// All bytes of linear memory; `None` without one.

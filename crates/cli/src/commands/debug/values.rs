@@ -1,6 +1,6 @@
 //! The values where a run stands: of its calls, of globals, and in linear memory.
 
-use lmlang_interp::{SourceValue, VariableValue};
+use lmlang_interp::{Shown, SourceValue, VariableValue};
 use lmlang_ir::text::print_value;
 use lmlang_ir::{Program, Source as From};
 use serde_json::{Value as Json, json};
@@ -38,7 +38,10 @@ impl Session {
 
     fn rows(&self, what: &str, values: &[SourceValue], variables: &[VariableValue]) -> Answer {
         let program = self.program();
-        let shown = |shown: &lmlang_interp::Shown| print_value(program, &shown.value);
+        let shown = |shown: &Shown| {
+            let rest = if shown.cut { " ..." } else { "" };
+            format!("{}{rest}", print_value(program, &shown.value))
+        };
         let values = values
             .iter()
             .map(|one| (one.source.to_string(), name_of(program, one.source), shown(&one.shown)));
