@@ -50,7 +50,27 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
             wrong.push(format!("{file}: is listed as long and does not exist"));
         }
     }
+    for manifest in files.iter().filter(|file| file.ends_with("/Cargo.toml")) {
+        let sources = manifest.replace("Cargo.toml", "src/");
+        let texts = files
+            .iter()
+            .filter(|file| file.starts_with(&sources) && file.ends_with(".rs"))
+            .map(|file| fs::read_to_string(workspace.path(file)))
+            .collect::<Result<Vec<_>, _>>()?;
+        check_unit_tests(manifest, &fs::read_to_string(workspace.path(manifest))?, &texts, &mut wrong);
+    }
     Ok(Findings::of(wrong))
+}
+
+/// A library is built a second time for its unit tests, so one without them says so, and one with them may not: they would
+/// not be run.
+fn check_unit_tests(manifest: &str, text: &str, sources: &[String], wrong: &mut Vec<String>) {
+    let tested = sources.iter().any(|source| source.contains("#[test]") || source.contains("::test]"));
+    match (tested, text.contains("\ntest = false\n")) {
+        (true, true) => wrong.push(format!("{manifest}: `test = false`, and there are unit tests")),
+        (false, false) => wrong.push(format!("{manifest}: there are no unit tests, and no `test = false`")),
+        (true, false) | (false, true) => {}
+    }
 }
 
 fn check_file(file: &str, text: &str, wrong: &mut Vec<String>) {
@@ -160,6 +180,15 @@ mod tests {
         let long = "x\n".repeat(601);
         check("web/a.ts", &long, &["web/a.ts: 601 lines without its tests, more than 600"]);
         check("notes.md", &format!("see {}x", concat!("/", "root/")), &["notes.md:1: a path of one machine"]);
+        let unit_tests = |text: &str, source: &str| {
+            let mut wrong = Vec::new();
+            check_unit_tests("Cargo.toml", text, &[source.to_owned()], &mut wrong);
+            wrong.len()
+        };
+        assert_eq!(unit_tests("[lib]\ntest = false\n", "fn f() {}"), 0);
+        assert_eq!(unit_tests("[lib]\ntest = false\n", "#[test]\nfn f() {}"), 1);
+        assert_eq!(unit_tests("[lib]\n", "#[tokio::test]\nasync fn f() {}"), 0);
+        assert_eq!(unit_tests("[lib]\n", "fn f() {}"), 1);
         check("notes.md", &format!("see a{}x", concat!("/", "work/")), &[]);
     }
 }
