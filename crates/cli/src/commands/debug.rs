@@ -55,7 +55,7 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-Commands, one a line; with the first letter where it is in brackets:
+Commands, one a line; with the first letter where it is in brackets. Numbers are decimal, or hexadecimal behind `0x`:
   [s]tep [N]        N nodes forward, into calls and regions
   [n]ext [N]        past the next node with all that it calls or owns
   [o]ut [N]         out of the call
@@ -170,7 +170,7 @@ impl Session {
         let bad = |reason: String| Error::Command { line: line.to_owned(), reason, candidates: Vec::new() };
         let number = |default: u64| match rest {
             "" => Ok(default),
-            text => text.parse::<u64>().map_err(|_| bad(format!("`{text}` is no number"))),
+            text => whole_number(text).map_err(bad),
         };
         self.stopped.store(false, Ordering::Relaxed);
         let flag = Arc::clone(&self.stopped);
@@ -225,7 +225,7 @@ impl Session {
                 let mut words = rest.split_whitespace();
                 let mut numbers = || {
                     let word = words.next()?;
-                    Some(word.parse::<u64>().map_err(|_| bad(format!("`{word}` is no number"))))
+                    Some(whole_number(word).map_err(bad))
                 };
                 let step =
                     numbers().transpose()?.or(last).ok_or_else(|| bad("no step was made yet".to_owned()))?;
@@ -472,6 +472,15 @@ impl Session {
     fn program(&self) -> &Program {
         self.read.checked.program()
     }
+}
+
+/// A number as it is typed: decimal, or hexadecimal behind `0x`.
+fn whole_number(word: &str) -> Result<u64, String> {
+    let read = match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => word.parse(),
+    };
+    read.map_err(|_| format!("`{word}` is no number"))
 }
 
 /// Steps that are told of one explanation at most.

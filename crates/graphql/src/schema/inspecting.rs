@@ -13,7 +13,7 @@ use crate::schema::scalars::Count;
 use crate::schema::view::View;
 
 /// Bytes that one request reads at most.
-const MOST_BYTES: u64 = 4_096;
+pub(super) const MOST_BYTES: usize = 4_096;
 
 /// Bytes of linear memory.
 #[derive(Clone, Debug, SimpleObject)]
@@ -57,11 +57,16 @@ pub(super) async fn memory(
     address: u64,
     length: i32,
 ) -> Found<MemoryBytes> {
-    let bytes = u64::try_from(length).ok().filter(|length| (1..=MOST_BYTES).contains(length));
-    let bytes = bytes.ok_or_else(|| {
-        let message = format!("`length` is 1 to {MOST_BYTES}, not {length}");
-        ApiError::new(Code::BadRequest, message).at("length")
-    })?;
+    let bytes = match usize::try_from(length) {
+        Ok(bytes @ 1..=MOST_BYTES) => bytes as u64,
+        Ok(bytes @ 1..) => {
+            return Err(ApiError::limit("memoryLength", MOST_BYTES as u64, bytes as u64).at("length"));
+        }
+        Ok(0) | Err(_) => {
+            let message = format!("`length` is at least 1, not {length}");
+            return Err(ApiError::new(Code::BadRequest, message).at("length"));
+        }
+    };
     let found = view.engine().inspect_interactive(simulation, |debugger| {
         let bytes = debugger.memory(address..address.saturating_add(bytes))?;
         Some((bytes.iter().map(|byte| format!("{byte:02x}")).collect(), debugger.memory_size()?))

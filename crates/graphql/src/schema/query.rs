@@ -33,7 +33,7 @@ use crate::schema::storage::Storage;
 use crate::schema::token::{self, ApiToken};
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
-use crate::schema::{analysis, call, neighbourhood, trace_batch};
+use crate::schema::{analysis, call, inspecting, neighbourhood, trace_batch};
 use crate::transport::{Limits, budget};
 
 /// Any object with a global id.
@@ -152,6 +152,7 @@ impl Query {
             ("contextFocus", MOST_FOCUS),
             ("analysisOf", analysis::MOST_OF),
             ("findTextBytes", finding::QUESTION_BYTES),
+            ("memoryLength", inspecting::MOST_BYTES),
         ] {
             limits.insert(name.into(), limit.into());
         }

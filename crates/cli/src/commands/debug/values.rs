@@ -5,7 +5,7 @@ use lmlang_ir::text::print_value;
 use lmlang_ir::{Program, Source as From};
 use serde_json::{Value as Json, json};
 
-use super::{Answer, Session};
+use super::{Answer, Session, whole_number};
 
 /// Bytes of memory that are shown unless it is said how many.
 const BYTES: u64 = 64;
@@ -64,8 +64,8 @@ impl Session {
     pub(super) fn memory(&self, given: &str) -> Result<Answer, String> {
         let size = self.debugger.memory_size().ok_or("the program has no memory")?;
         let mut words = given.split_whitespace();
-        let address = number(words.next().ok_or("expected an address")?)?;
-        let bytes = words.next().map(number).transpose()?.unwrap_or(BYTES);
+        let address = whole_number(words.next().ok_or("expected an address")?)?;
+        let bytes = words.next().map(whole_number).transpose()?.unwrap_or(BYTES);
         if let Some(more) = words.next() {
             return Err(format!("expected an address and a number of bytes, found `{more}`"));
         }
@@ -91,14 +91,6 @@ fn line_of(address: u64, bytes: &[u8]) -> String {
     let letter = |byte: &u8| if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '.' };
     let letters: String = bytes.iter().map(letter).collect();
     format!("{address:>8}  {:<width$}  {letters}\n", numbers.join(" "), width = 3 * LINE - 1)
-}
-
-fn number(word: &str) -> Result<u64, String> {
-    let read = match word.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => word.parse(),
-    };
-    read.map_err(|_| format!("`{word}` is no number"))
 }
 
 /// What a variable or global is called.
