@@ -3,7 +3,7 @@
 use std::fmt;
 
 use lmlang_ir::text::print_op;
-use lmlang_ir::{NodeContent, NodeRef, RegionRef, RegionRole};
+use lmlang_ir::{NodeContent, NodeRef, RegionRef, RegionRole, counted};
 
 use crate::edit::{Edit, FunctionEdit};
 
@@ -22,8 +22,8 @@ impl fmt::Display for Edit {
             Edit::SetStorage { storage, content } => write!(f, "change storage {storage} `{}`", content.name),
             Edit::RemoveStorage { storage } => write!(f, "remove storage {storage}"),
             Edit::AddFunction { function, content } => {
-                let nodes = content.body().counts().nodes;
-                write!(f, "add function {function} `{}` with {nodes} nodes", content.head().name)
+                let nodes = counted(content.body().counts().nodes, "node", "nodes");
+                write!(f, "add function {function} `{}` with {nodes}", content.head().name)
             }
             Edit::RemoveFunction { function, content: _ } => write!(f, "remove function {function}"),
             Edit::Within { function, edit: FunctionEdit::SetHead { head } } => {

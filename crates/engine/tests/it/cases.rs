@@ -185,10 +185,7 @@ async fn what_is_added_is_checked_and_done_once() {
         other => panic!("{other:?}"),
     };
     let text = Value::Const(Const::String("x".into()));
-    assert_eq!(
-        refused(case("f4", "a", vec![], None)).await,
-        "input.args: `args` must have 1 values, found 0"
-    );
+    assert_eq!(refused(case("f4", "a", vec![], None)).await, "input.args: `args` must have 1 value, found 0");
     assert_eq!(
         refused(case("f4", "a", vec![text.clone()], None)).await,
         "input.args[0]: `args[0]` is no `i64`"

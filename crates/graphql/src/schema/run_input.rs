@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lmlang_engine::{Bounds, RunRequest, Tier};
 use lmlang_interp as interp;
-use lmlang_ir::{FuncRef, Type, Value, text};
+use lmlang_ir::{FuncRef, Type, Value, counted, text};
 
 use crate::error::{ApiError, Code};
 use crate::schema::defaults::{No, Or};
@@ -345,7 +345,11 @@ impl SimulateInput {
         let function = view.function(of)?;
         let params = &function.head().params;
         if params.len() != self.args.len() {
-            let message = format!("`args` must have {} values, found {}", params.len(), self.args.len());
+            let message = format!(
+                "`args` must have {}, found {}",
+                counted(params.len() as u64, "value", "values"),
+                self.args.len()
+            );
             return Err(
                 ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": ["args"] }))
             );

@@ -178,7 +178,11 @@ fn values(view: &View, function: lmlang_ir::FuncRef, given: &[Value]) -> Result<
     let params =
         program.function(function).map(|function| function.head().params.clone()).unwrap_or_default();
     if params.len() != given.len() {
-        let message = format!("`args` must have {} values, found {}", params.len(), given.len());
+        let message = format!(
+            "`args` must have {}, found {}",
+            counted(params.len() as u64, "value", "values"),
+            given.len()
+        );
         return Err(refused("BAD_REQUEST", message));
     }
     let each = params.iter().zip(given).enumerate();

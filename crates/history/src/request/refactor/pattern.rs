@@ -13,7 +13,7 @@ use lmlang_ir::ops::signature::outputs;
 use lmlang_ir::text::{self, InsertPlace, Written};
 use lmlang_ir::{
     Attr, Body, Const, Control, FuncRef, Function, FunctionHead, ModuleRef, NodeContent, NodeRef, Op, Opcode,
-    Program, RefAllocator, Region, RegionOwner, RegionRef, RegionRole, Source, Type,
+    Program, RefAllocator, Region, RegionOwner, RegionRef, RegionRole, Source, Type, counted,
 };
 
 use super::graft::Seams;
@@ -281,7 +281,11 @@ impl Draft {
         if let Some(types) = yields
             && given.len() != types.len()
         {
-            let message = format!("it gives {} values, and the pattern {}", given.len(), types.len());
+            let message = format!(
+                "it gives {}, and the pattern {}",
+                counted(given.len() as u64, "value", "values"),
+                types.len()
+            );
             return Err(bad(field, message).found(shortened(text)).into());
         }
         Ok(Shape { function, nodes, yields: given, wild })
