@@ -61,6 +61,8 @@ export class Pages {
 
   /** Nothing that axe finds, in either colours. The page's policy keeps scripts out, so axe runs by the debugger's hand. */
   async accessible(page, view) {
+    // One behind another may not be drawn, and is told of other colours when it is drawn.
+    await page.bringToFront();
     for (const colorScheme of ['light', 'dark']) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       const shown = (theme) => document.documentElement.dataset.theme === theme;
