@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lmlang_history::log::{Actor, Idempotency};
 use lmlang_interp::Environment;
 use lmlang_ir::text::{parse_value, print_type_name, print_value_by_refs};
-use lmlang_ir::{FuncRef, Program, Type, Value, counted};
+use lmlang_ir::{FuncRef, Program, Type, Value, miscounted};
 use lmlang_store::{CasePlace, CreateCaseError};
 use uuid::Uuid;
 
@@ -159,12 +159,7 @@ fn check_case_name(name: &str, limit: usize) -> Result<(), Error> {
 
 /// The values as they are stored, if they are of these types.
 fn stored(program: &Program, values: &[Value], types: &[Type], what: &str) -> Result<Vec<String>, Error> {
-    if values.len() != types.len() {
-        let message = format!(
-            "`{what}` must have {}, found {}",
-            counted(types.len() as u64, "value", "values"),
-            values.len()
-        );
+    if let Some(message) = miscounted(what, types.len(), values.len()) {
         return Err(Error::Argument { place: format!("input.{what}"), message });
     }
     let text = |(index, (value, ty)): (usize, (&Value, &Type))| {

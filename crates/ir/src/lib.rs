@@ -34,7 +34,7 @@ mod users;
 pub mod value;
 
 pub use change::{FunctionMut, StructureError};
-pub use counted::counted;
+pub use counted::{counted, miscounted};
 pub use entities::{
     Contract, ContractKind, EffectBound, Field, FunctionHead, Import, Module, Name, Param, Region,
     RegionOwner, RegionParam, RegionRole, Shape, TypeDef, Variable, VariantDef, Visibility,

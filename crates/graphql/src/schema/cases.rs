@@ -7,7 +7,7 @@ use async_graphql::{Context, Enum, ID, InputObject, Object, Result, SimpleObject
 use chrono::{DateTime, Utc};
 use lmlang_engine::{self as engine, CasePlace, Effort, Engine, MOST_RUNS, NewCase, Scope, Selector, Stored};
 use lmlang_interp::Entry;
-use lmlang_ir::{FuncRef, Type, counted};
+use lmlang_ir::{FuncRef, Type, miscounted};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -386,12 +386,7 @@ pub(crate) async fn add(
     let head = view.function(of)?;
     let head = head.head();
     let read = |given: &[ValueText], types: Vec<&Type>, what: &str| {
-        if given.len() != types.len() {
-            let message = format!(
-                "`{what}` must have {}, found {}",
-                counted(types.len() as u64, "value", "values"),
-                given.len()
-            );
+        if let Some(message) = miscounted(what, types.len(), given.len()) {
             return Err(ApiError::new(Code::BadRequest, message).at(&format!("input.{what}")));
         }
         let value = |(index, (given, ty)): (usize, (&ValueText, &Type))| {

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lmlang_engine::{Bounds, RunRequest, Tier};
 use lmlang_interp as interp;
-use lmlang_ir::{FuncRef, Type, Value, counted, text};
+use lmlang_ir::{FuncRef, Type, Value, miscounted, text};
 
 use crate::error::{ApiError, Code};
 use crate::schema::defaults::{No, Or};
@@ -344,12 +344,7 @@ impl SimulateInput {
         let bounds = self.bounds()?;
         let function = view.function(of)?;
         let params = &function.head().params;
-        if params.len() != self.args.len() {
-            let message = format!(
-                "`args` must have {}, found {}",
-                counted(params.len() as u64, "value", "values"),
-                self.args.len()
-            );
+        if let Some(message) = miscounted("args", params.len(), self.args.len()) {
             return Err(
                 ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": ["args"] }))
             );

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lmlang_engine::{Bounds, BoxFuture, Ended, RunRequest, Scope, Status};
 use lmlang_ir::text::{parse_value, print_type_name};
-use lmlang_ir::{Const, Program, Type, Value as Datum, counted};
+use lmlang_ir::{Const, Program, Type, Value as Datum, counted, miscounted};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -177,12 +177,7 @@ fn values(view: &View, function: lmlang_ir::FuncRef, given: &[Value]) -> Result<
     let program = view.program();
     let params =
         program.function(function).map(|function| function.head().params.clone()).unwrap_or_default();
-    if params.len() != given.len() {
-        let message = format!(
-            "`args` must have {}, found {}",
-            counted(params.len() as u64, "value", "values"),
-            given.len()
-        );
+    if let Some(message) = miscounted("args", params.len(), given.len()) {
         return Err(refused("BAD_REQUEST", message));
     }
     let each = params.iter().zip(given).enumerate();
