@@ -332,6 +332,8 @@ try {
   await data('mutation ($input: CreateBranchInput!) { createBranch(input: $input) { branch { name } } }', {
     input: { programId: NAME, name: 'priced' },
   });
+  // What somebody else names is there by itself, and what they take away is not.
+  await page.getByRole('button', { name: 'Delete the branch priced…' }).waitFor();
   await edit([{ addText: { module: 'shop', text: priced } }], 'A price', { branch: 'priced' });
   await page.getByRole('button', { name: /^Merge into main… ?priced$/ }).click();
   await dialog(page).getByRole('button', { name: 'graph of shop::cents' }).click();
@@ -356,6 +358,9 @@ try {
   await data('mutation ($input: DeleteBranchInput!) { deleteBranch(input: $input) { deleted } }', {
     input: { programId: NAME, name: 'aside' },
   });
+  await page
+    .getByRole('button', { name: 'Delete the branch aside…', includeHidden: true })
+    .waitFor({ state: 'detached' });
   await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click();
   await dialog(page).getByText('NOT_FOUND').waitFor();
   await page.keyboard.press('Escape');

@@ -104,7 +104,7 @@ export function LiveProvider(props: {
             return setOpened((before) => before && { ...before, name: event.name });
           case 'BranchChanged':
           case 'CheckpointChanged':
-            return;
+            return dispatch({ type: 'named' });
         }
       },
       onStatus: (status) => {

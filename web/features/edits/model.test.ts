@@ -53,6 +53,14 @@ test('a pause keeps the picture still and counts; going on shows everything', ()
   expect([resumed.head, numbers(resumed.items), resumed.waiting]).toEqual([4, [4, 3, 2, 1], []]);
 });
 
+test('names that change are shown at once, and after a pause when it goes on', () => {
+  const shown = all([started, { type: 'named' }]);
+  expect(shown.names).toEqual({ changes: 1, shown: 1 });
+  const paused = all([{ type: 'paused' }, { type: 'named' }, { type: 'named' }], shown);
+  expect(paused.names).toEqual({ changes: 3, shown: 1 });
+  expect(after(paused, { type: 'resumed' }).names).toEqual({ changes: 3, shown: 3 });
+});
+
 const connected: Change = { type: 'status', status: 'connected' };
 const lost: Change = { type: 'status', status: 'reconnecting' };
 

@@ -31,6 +31,8 @@ export interface Feed {
   caughtUp: number | null;
   /** Whether revisions were left out by the server, so that only loading again shows all. */
   gap: boolean;
+  /** How often a branch or checkpoint was made or removed, and how many of those the picture shows. */
+  names: { changes: number; shown: number };
 }
 
 export const EMPTY: Feed = {
@@ -43,12 +45,15 @@ export const EMPTY: Feed = {
   catching: null,
   caughtUp: null,
   gap: false,
+  names: { changes: 0, shown: 0 },
 };
 
 /** What can happen to a feed. */
 export type Change =
   | { type: 'started'; items: readonly Item[]; head: number | null }
   | { type: 'arrived'; item: Item; touched: readonly string[] }
+  /** A branch or checkpoint was made or removed. */
+  | { type: 'named' }
   | { type: 'older'; items: readonly Item[] }
   | { type: 'status'; status: LiveStatus }
   /** The head's number, asked for after a connection came back. */
@@ -105,6 +110,10 @@ export function after(feed: Feed, change: Change): Feed {
       return { ...EMPTY, items: newestFirst(change.items), head: change.head, status: feed.status };
     case 'arrived':
       return arrived(feed, change.item, change.touched);
+    case 'named': {
+      const changes = feed.names.changes + 1;
+      return { ...feed, names: { changes, shown: feed.paused ? feed.names.shown : changes } };
+    }
     case 'older':
       return { ...feed, items: newestFirst([...feed.items, ...change.items]) };
     case 'status': {
@@ -131,6 +140,7 @@ export function after(feed: Feed, change: Change): Feed {
         waiting: [],
         head: headOf(feed.waiting, feed.head),
         light: lit(feed.light, touched),
+        names: { ...feed.names, shown: feed.names.changes },
       };
     }
     case 'noticed':

@@ -63,7 +63,7 @@ export function HistoryView() {
     setTitle(`History · ${program}`);
   }, [program]);
   const refreshNames = names.refresh;
-  useEffect(() => refreshNames(), [refreshNames, newest]);
+  useEffect(() => refreshNames(), [refreshNames, newest, feed.names.shown]);
 
   const go = useCallback(
     (next: HistorySearch) =>
