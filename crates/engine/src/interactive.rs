@@ -3,6 +3,7 @@
 //! One caller at a time moves a run, any number watch it. What is stored is where it stands, with its breakpoints: the rest
 //! follows from running again. The run itself is kept in memory while it is in use, and made again when it is needed.
 
+mod held;
 mod inspecting;
 mod spots;
 mod watching;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedMutexGuard, watch};
 use uuid::Uuid;
 
+pub use held::HeldRuns;
 pub use spots::BreakpointText;
 
 use crate::engine::{Engine, OpenProgram};
@@ -31,12 +33,6 @@ use crate::timeline::Revision;
 
 /// Breakpoints of one simulation at most.
 pub(crate) const MOST_BREAKPOINTS: usize = 64;
-
-/// Runs that are held in memory between two actions at most.
-const MOST_HELD: usize = 32;
-
-/// Bytes of linear memory, tables and values that they hold at most, beyond the newest.
-const MOST_HELD_BYTES: u64 = 512 << 20;
 
 /// Keys of actions that are remembered.
 const KEYS: usize = 32;
@@ -518,22 +514,6 @@ impl Engine {
         };
         let elapsed = place.busy() - since;
         Ok(standing(debugger, texts, stopped, elapsed))
-    }
-
-    /// Lets go of runs that are held for others, where they are too many.
-    fn let_go_of_runs(&self) {
-        let held = self.0.simulations.kept().interactive();
-        let (mut count, mut bytes) = (0, 0);
-        for simulation in held {
-            let Some(of) = simulation.interactive() else { continue };
-            let Ok(mut hand) = of.hand.try_lock() else { continue };
-            let Some(debugger) = hand.as_ref() else { continue };
-            let (linear, values) = debugger.run().held();
-            (count, bytes) = (count + 1, bytes + linear + values);
-            if count > 1 && (count > MOST_HELD || bytes > MOST_HELD_BYTES) {
-                *hand = None;
-            }
-        }
     }
 }
 

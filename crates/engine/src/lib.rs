@@ -111,7 +111,9 @@ pub use flows::work::{Effect, Repeat, Teller, Work};
 pub use futures_util::future::BoxFuture;
 pub use grant::{Grant, Scope, Scopes, Token};
 pub use importing::{Given, GivenModule, Watch};
-pub use interactive::{Action, BreakpointState, BreakpointText, InteractiveRequest, InteractiveState};
+pub use interactive::{
+    Action, BreakpointState, BreakpointText, HeldRuns, InteractiveRequest, InteractiveState,
+};
 pub use keyring::{Denied, Unnamed};
 pub use merging::{MergeRequest, Preview};
 pub use modules::ModuleOptions;

@@ -1,10 +1,12 @@
 //! A run that one can hold in the hand: it stands before a step, and goes on and back.
 //!
-//! A run follows from what it is given, so going back is running again up to an earlier step: at full speed, with the code
-//! that tells steps apart. Between the steps where somebody wants to stop, it runs as fast as it does to show a trace.
+//! A run follows from what it is given, so going back is running again up to an earlier step, from the last snapshot before
+//! it: at full speed, with the code that tells steps apart. Between the steps where somebody wants to stop, it runs as fast
+//! as it does to show a trace.
 
 mod breakpoint;
 mod condition;
+mod snapshots;
 mod why;
 mod why_not;
 
@@ -20,9 +22,10 @@ pub use why_not::{WhyNot, why_not};
 use crate::code::Lowering;
 use crate::marks::Marks;
 use crate::outcome::{Location, Outcome, SourceValue, VariableValue};
-use crate::run::{Progress, Run};
+use crate::run::{Progress, Run, Snapshot};
 use crate::trace::started;
 use breakpoint::{Armed, Before};
+use snapshots::Snapshots;
 
 /// Fuel between two looks at whether to stop.
 const SLICE: u64 = 1 << 18;
@@ -53,6 +56,7 @@ pub type Interrupt<'a> = &'a mut dyn FnMut() -> bool;
 #[derive(Debug)]
 pub struct Debugger {
     run: Run,
+    snapshots: Snapshots,
     armed: Vec<Armed>,
     /// Nodes that were executed one by one, since they are marked.
     passed: u64,
@@ -66,8 +70,8 @@ impl Debugger {
         if let Some(fuel) = fuel {
             limits.fuel = limits.fuel.min(fuel);
         }
-        let mut debugger =
-            Debugger { run: run.again(Lowering::Plain, limits)?, armed: Vec::new(), passed: 0 };
+        let run = run.again(Lowering::Plain, limits)?;
+        let mut debugger = Debugger { run, snapshots: Snapshots::default(), armed: Vec::new(), passed: 0 };
         debugger.settle();
         Some(debugger)
     }
@@ -90,6 +94,17 @@ impl Debugger {
     /// The run as far as it has come.
     pub fn run(&self) -> &Run {
         &self.run
+    }
+
+    /// Has snapshots stand so many steps from each other at least; the more there are, the shorter ways back are.
+    pub fn set_snapshot_spacing(&mut self, steps: u64) {
+        self.snapshots.set_spacing(steps);
+    }
+
+    /// Bytes that the run and its snapshots hold.
+    pub fn held(&self) -> u64 {
+        let (linear, values) = self.run.held();
+        linear + values + self.snapshots.bytes()
     }
 
     /// The calls, the outermost first; where it ended, once it has.
@@ -181,11 +196,19 @@ impl Debugger {
 
     /// Goes to a step, forward or back, or to the end where that is before it; breakpoints are passed.
     pub fn seek(&mut self, to: u64, interrupt: Interrupt<'_>) -> Stopped {
-        if to < self.position() && !self.restart() {
+        if !self.approach(to) {
             return Stopped::End;
         }
         self.run.mark(Marks::default());
-        self.run.go_to(to, interrupt);
+        while self.position() < to && self.run.outcome().is_none() {
+            let next = self.snapshots.due(&self.run).clamp(self.position() + 1, to);
+            self.run.go_to(next, interrupt);
+            self.settle();
+            if self.position() < next {
+                break;
+            }
+            self.snapshots.look_at(&mut self.run);
+        }
         self.settle();
         match self.position() {
             _ if self.run.outcome().is_some() => Stopped::End,
@@ -237,26 +260,53 @@ impl Debugger {
     /// Goes back to where a breakpoint was met last before here, or to the start: then the answer is the end of that way.
     /// Interrupted, it stands where it stood.
     pub fn run_back(&mut self, interrupt: Interrupt<'_>) -> Stopped {
-        let (from, hits) = (self.position(), self.hits().collect::<Vec<u64>>());
-        let Some(again) = self.again() else { return Stopped::End };
-        let here = std::mem::replace(&mut self.run, again);
-        self.settle();
-        let mut last = if from > 0 { self.met().map(|at| (0, at)) } else { None };
-        let mut interrupted = false;
-        while self.position() < from && !interrupted {
-            match self.go(&Goal::never(), from, interrupt) {
-                Stopped::At(at) if self.position() < from => last = Some((self.position(), at)),
-                Stopped::Interrupted => interrupted = true,
-                Stopped::At(_) | Stopped::There | Stopped::End => break,
-            }
+        let (here, hits) =
+            (self.run.snapshot(self.snapshots.before(u64::MAX)), self.hits().collect::<Vec<u64>>());
+        let (mut end, mut last) = (self.position(), Some(None));
+        // From the snapshots before here, the last one first, each up to where the way before it began.
+        while end > 0 && last == Some(None) {
+            let start = self.snapshots.before(end - 1).map_or(0, Snapshot::steps);
+            last = self.last_met(start, end, here.steps(), interrupt);
+            end = start;
         }
         self.set_hits(hits);
-        let (to, stopped) = last.map_or((0, Stopped::End), |(position, at)| (position, Stopped::At(at)));
-        if interrupted || self.seek(to, interrupt) == Stopped::Interrupted {
-            self.run = here;
+        let (to, stopped) = match last {
+            Some(Some((position, at))) => (position, Stopped::At(at)),
+            Some(None) => (0, Stopped::End),
+            None => (0, Stopped::Interrupted),
+        };
+        if stopped == Stopped::Interrupted || self.seek(to, interrupt) == Stopped::Interrupted {
+            self.run.restore(&here);
             return Stopped::Interrupted;
         }
         stopped
+    }
+
+    /// Where from one step up to another a breakpoint is met last, and which it is. A watch that sees a change in the last of
+    /// these steps is met where the next one begins: that is where they come from, or a place that was looked at already.
+    /// Nothing at all where it was interrupted.
+    #[expect(clippy::option_option, reason = "it may not be known whether there is one")]
+    fn last_met(
+        &mut self,
+        start: u64,
+        end: u64,
+        here: u64,
+        interrupt: Interrupt<'_>,
+    ) -> Option<Option<(u64, usize)>> {
+        if self.seek(start, interrupt) == Stopped::Interrupted {
+            return None;
+        }
+        let mut last = self.met().map(|at| (start, at));
+        while self.position() < end {
+            match self.go(&Goal::never(), end, interrupt) {
+                Stopped::At(at) if self.position() <= end && self.position() < here => {
+                    last = Some((self.position(), at));
+                }
+                Stopped::Interrupted => return None,
+                Stopped::At(_) | Stopped::There | Stopped::End => break,
+            }
+        }
+        Some(last)
     }
 
     fn times(
@@ -329,11 +379,16 @@ impl Debugger {
             if far <= NEAR {
                 break;
             }
-            let interrupted =
-                self.run.resume((far - NEAR / 2).min(SLICE)) == Progress::Waiting || interrupt();
+            let due = self.snapshots.due(&self.run).saturating_sub(self.position());
+            let slice = (far - NEAR / 2).min(SLICE).min(due.max(1));
+            let interrupted = self.run.resume(slice) == Progress::Waiting || interrupt();
             if interrupted && self.run.outcome().is_none() && !self.run.is_marked() {
                 self.settle();
                 return true;
+            }
+            if self.position() >= self.snapshots.due(&self.run) {
+                self.settle();
+                self.snapshots.look_at(&mut self.run);
             }
         }
         self.settle();
@@ -362,15 +417,22 @@ impl Debugger {
         }
     }
 
-    fn again(&self) -> Option<Run> {
-        self.run.again(Lowering::Plain, self.run.options().limits)
+    /// Goes to the last snapshot before a step, or to the start, where the way to the step is shorter from there.
+    fn approach(&mut self, to: u64) -> bool {
+        let from = self.position();
+        let nearest = self.snapshots.before(to).filter(|nearest| to < from || nearest.steps() > from);
+        if let Some(nearest) = nearest {
+            self.run.restore(nearest);
+            return true;
+        }
+        to >= from || self.restart()
     }
 
     fn restart(&mut self) -> bool {
-        let Some(again) = self.again() else { return false };
-        self.run = again;
+        let args = self.run.args().to_vec();
+        let started = self.run.start(&args).is_ok();
         self.settle();
-        true
+        started
     }
 
     /// Where the next step stands.

@@ -3,8 +3,12 @@
 //! Deep values are released without recursion. What is alive is counted per thread: a run takes the count with it
 //! when it is paused, so that limits hold wherever it is resumed.
 
+mod copies;
+
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+
+pub(crate) use copies::Copies;
 
 /// A reference to a value of the heap; empty in a slot that holds nothing.
 #[derive(Clone, Debug, Default)]

@@ -48,14 +48,14 @@ pub(crate) enum Stop {
 }
 
 /// A table of references; functions are positions in the run's list plus one, nothing is zero.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) entries: Vec<u64>,
     pub(crate) max: Option<u32>,
 }
 
 /// What handlers read and write.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Machine {
     pub(crate) frames: Vec<Frame>,
     pub(crate) refs: Vec<Obj>,

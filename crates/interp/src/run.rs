@@ -5,6 +5,7 @@ mod coverage;
 mod ending;
 mod fuel;
 mod link;
+mod snapshot;
 mod standing;
 
 use std::collections::{HashMap, VecDeque};
@@ -26,6 +27,7 @@ use crate::value::{Budget, Class, Word, class, show, take_in};
 use crate::world::{Environment, World, Written};
 
 pub use coverage::{Observer, Reach, Reached};
+pub(crate) use snapshot::Snapshot;
 
 /// Bounds of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,7 +240,7 @@ impl Run {
     }
 
     /// Puts the machine at the start of the run with these arguments. What was decoded stays.
-    fn start(&mut self, args: &[Value]) -> Result<(), StartError> {
+    pub(crate) fn start(&mut self, args: &[Value]) -> Result<(), StartError> {
         let (checked, function) = (self.checked.clone(), self.function);
         let program = checked.program();
         let found = program.function(function).ok_or(StartError::NoFunction(function))?;
@@ -368,7 +370,7 @@ impl Run {
         self.machine.memory_peak
     }
 
-    /// Bytes of linear memory and tables, and of values that globals, and arguments before the first step, hold.
+    /// Bytes of linear memory and tables, and of values of the heap.
     pub fn held(&self) -> (u64, u64) {
         (self.machine.memory.len() as u64 + self.machine.table_bytes, self.live)
     }

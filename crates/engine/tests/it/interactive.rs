@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use lmlang_engine::{
     Action, Batching, BreakpointText, Call, Engine, InteractiveRequest, InteractiveState, Limits,
     OpenProgram, RunRequest, Simulation, Status,
@@ -239,6 +240,47 @@ async fn forty_stand_where_they_were_left() {
         let standing = act(&fixture.engine, simulation, Action::Step(1)).await;
         assert_eq!(standing.position, index * 7 + 1);
     }
+}
+
+/// The same, with more linear memory than eight of them may hold together.
+const LARGE: &str = "module app
+
+memory main 1000
+
+func count(from: i64) -> (i64) {
+  end = loop L (left: i64 = from) -> (i64) {
+    next = sub.i64 left, 1
+    store.i64 (wrap.i64.i32 (mul.i64 next, 4096)), next
+    break_if L (eqz.i64 next) (next)
+    continue L (next)
+  }
+  return end
+}
+";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn ten_at_once_stay_within_what_may_be_held() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("p", LARGE).await;
+    let mut simulations = Vec::new();
+    for _ in 0..10 {
+        simulations.push(start(&fixture.engine, &open, request(&open, 15_000), &call()).await);
+    }
+    let all = |action: fn(u64) -> Action| {
+        let moves = (0..).zip(&simulations).map(|(index, simulation)| {
+            let engine = &fixture.engine;
+            async move { act(engine, simulation, action(index)).await.position }
+        });
+        join_all(moves)
+    };
+    assert_eq!(all(|index| Action::Step(50_000 + index)).await, (50_000..50_010).collect::<Vec<u64>>());
+    let held = fixture.engine.held_runs();
+    assert!(held.bytes > 400 << 20 && held.bytes <= 512 << 20 && held.count < 10, "{held:?}");
+    // Some of them are made again.
+    assert_eq!(all(Action::StepBack).await, [50_000; 10]);
+    let held = fixture.engine.held_runs();
+    assert!(held.bytes <= 512 << 20, "{held:?}");
+    assert_eq!(all(|_| Action::Run).await, [15_000 * 9 + 1; 10]);
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ pub struct Environment {
 }
 
 /// What a run has to do with what is outside.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct World {
     pub(crate) input: Input,
     input_at: usize,

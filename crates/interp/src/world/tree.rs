@@ -16,7 +16,7 @@ const ENTRY: u64 = 256;
 pub(crate) const TOP: usize = 0;
 
 /// Files and folders by number; the first is the root of all.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     /// Numbers that are free again.
@@ -41,7 +41,7 @@ impl Bytes {
 }
 
 /// A file or a folder.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Node {
     /// The folder that it is in; of what was removed, and of the root, there is none.
     inside: Option<usize>,
@@ -62,14 +62,14 @@ pub(crate) struct Times {
     pub(crate) changed: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum What {
     Given(Arc<[u8]>),
     Written(Vec<u8>),
     Folder(Folder),
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Folder {
     by_name: BTreeMap<Arc<str>, usize>,
     names: BTreeMap<usize, Arc<str>>,

@@ -1,8 +1,8 @@
 //! A debugger stands where the trace says, on whatever way it came there.
 
 use lmlang_interp::{
-    Breakpoint, BreakpointError, Cache, Debugger, Limits, Options, Run, Spot, Step, Stopped, Trace,
-    TraceLevel, VariableValue,
+    Breakpoint, BreakpointError, Cache, Debugger, Limits, Options, Outcome, Run, RunResult, Spot, Step,
+    Stopped, Trace, TraceLevel, VariableValue,
 };
 use lmlang_ir::text::{parse_program, print_value};
 use lmlang_ir::{FuncRef, NodeRef, Program, RefAllocator, RegionRef, Source, Value, VarRef};
@@ -72,6 +72,7 @@ fn walk(
         Trace::of(&run, TraceLevel::Nodes, None).expect("it starts").page(0, usize::MAX, u64::MAX).steps;
     let model = Model { program: checked.program(), end: steps.len() as u64, steps };
     let mut debugger = Debugger::of(&run, None).expect("it starts");
+    debugger.set_snapshot_spacing(1 + choices.below(60) as u64);
     let never: &mut dyn FnMut() -> bool = &mut || false;
     let mut at = 0;
     for _ in 0..12 {
@@ -118,6 +119,10 @@ fn walk(
         prop_assert_eq!(debugger.variables(), straight.variables(), "{} from {} to {}", what, at, to);
         prop_assert_eq!(debugger.outcome(), straight.outcome());
         prop_assert_eq!(debugger.run().fuel_used(), straight.run().fuel_used());
+        prop_assert_eq!(debugger.run().held(), straight.run().held(), "{} from {} to {}", what, at, to);
+        // Where memory or files grow, the peak is that of what was run in one go.
+        let result = |of: &Debugger| of.run().result().map(|result| RunResult { memory_peak: 0, ..result });
+        prop_assert_eq!(result(&debugger), result(&straight), "{} from {} to {}", what, at, to);
         if let Some(step) = model.step(to) {
             let stack = debugger.stack();
             let here = stack.last().expect("a step stands in a call");
@@ -326,6 +331,43 @@ fn a_condition_that_traps_stops_and_says_so() {
     assert_eq!(debugger.hits().collect::<Vec<u64>>(), [1]);
 }
 
+/// Where one goes back to again and again from the end, and why it stops there.
+fn ways_back(spots: &[Spot], spacing: u64) -> Vec<(u64, Stopped)> {
+    let (_, run) = sum(6);
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    debugger.set_snapshot_spacing(spacing);
+    let wanted: Vec<Breakpoint> =
+        spots.iter().map(|spot| Breakpoint { spot: spot.clone(), condition: None }).collect();
+    debugger.set_breakpoints(&wanted).expect("they are right");
+    debugger.seek(u64::MAX, &mut || false);
+    let mut found = Vec::new();
+    while debugger.position() > 0 {
+        let stopped = debugger.run_back(&mut || false);
+        found.push((debugger.position(), stopped));
+    }
+    assert_eq!(debugger.hits().collect::<Vec<u64>>(), vec![0; spots.len()]);
+    found
+}
+
+#[test]
+fn snapshots_make_no_difference_to_the_way_back() {
+    let all = [
+        Spot::Node(func(6), node(12)),
+        Spot::Function(func(3)),
+        Spot::Variable(func(6), var(7)),
+        Spot::Global(var(2)),
+        Spot::Memory(24..40),
+    ];
+    let some = all.iter().map(std::slice::from_ref).chain([&all[..], &all[2..4]]);
+    for spots in some {
+        let plain = ways_back(spots, u64::MAX);
+        assert!(plain.len() > 1, "{spots:?}: {plain:?}");
+        for spacing in 1..40 {
+            assert_eq!(ways_back(spots, spacing), plain, "{spots:?}, {spacing} steps apart");
+        }
+    }
+}
+
 #[test]
 fn an_interrupted_way_back_ends_where_it_began() {
     let (_, run) = sum(100_000);
@@ -405,4 +447,71 @@ fn outer_calls_globals_and_memory_are_looked_at() {
     debugger.resume(&mut || false);
     assert_eq!(debugger.values_at(0), None);
     assert_eq!(variables(debugger.globals()), ["v2 i64:20"]);
+}
+
+/// A list as deep as `n`, whose cells are also in an array of which older ones are kept, and which is walked again and again.
+const SHARED: &str = "\
+type List = enum { empty, cell(Cell) }
+type Cell = struct { head: i64, tail: box<List> }
+
+func chain (n: i64) -> (i64) {
+  both = loop L (i: i64 = 0, list: List = (enum.new List.empty), now: array<List> = (array.new<List>), old: array<List> = (array.new<List>)) -> (List, array<List>, array<List>) {
+    break_if L (ge_s.i64 i, n) (list) (now) (old)
+    more = enum.new List.cell (struct.new Cell i, (box.new<List> list))
+    kept = if (eq.i64 (rem_u.i64 i, 100), 0) -> (array<List>) {
+      yield now
+    } else {
+      yield old
+    }
+    continue L (add.i64 i, 1) (more) (array.push<List> now, list) (kept)
+  }
+  sum = loop A (again: i64 = 0, sum: i64 = 0) -> (i64) {
+    break_if A (ge_s.i64 again, 40) (sum)
+    walked = loop W (at: List = both, sum: i64 = sum) -> (i64) {
+      match at (empty, cell) {
+        case empty {
+          break W sum
+        }
+        case cell (cell) {
+          continue W (box.get<List> (struct.get Cell.tail cell)) (add.i64 sum, (struct.get Cell.head cell))
+        }
+      }
+      unreachable
+    }
+    continue A (add.i64 again, 1) (walked)
+  }
+  lengths = add.i32 (array.len<List> both.1), (array.len<List> both.2)
+  return (add.i64 sum, (extend_u.i32.i64 lengths))
+}
+";
+
+#[test]
+fn what_is_deep_and_shared_is_there_again() {
+    let program = parse_program(&format!("module m\n{SHARED}"), &mut RefAllocator::starting_at(1))
+        .unwrap_or_else(|e| panic!("{e:?}"));
+    let (of, _) = program.functions().next().expect("there is one");
+    let checked = check(program);
+    let run =
+        Run::new(&checked, of, &i64s(&[10_000]), &Options::default(), &Cache::new()).expect("it starts");
+    let mut plain = Debugger::of(&run, None).expect("it starts");
+    plain.set_snapshot_spacing(u64::MAX);
+    plain.seek(u64::MAX, &mut || false);
+    let (end, result) = (plain.position(), plain.run().result());
+    assert!(
+        matches!(result.as_ref().map(|result| &result.outcome), Some(Outcome::Returned { .. })),
+        "{result:?}"
+    );
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    debugger.set_snapshot_spacing(end / 10);
+    debugger.seek(u64::MAX, &mut || false);
+    assert!(debugger.held() > 4_000_000, "{}", debugger.held());
+    for to in [end - 1, end * 7 / 10 + 3, end / 5 - 3, end / 2, 5, end] {
+        debugger.seek(to, &mut || false);
+        plain.seek(to, &mut || false);
+        assert_eq!(debugger.run().held(), plain.run().held(), "at {to}");
+        assert_eq!(debugger.variables(), plain.variables());
+    }
+    debugger.seek(end / 2, &mut || false);
+    debugger.seek(u64::MAX, &mut || false);
+    assert_eq!(debugger.run().result(), result);
 }
