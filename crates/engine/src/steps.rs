@@ -50,6 +50,21 @@ pub struct Steps {
 }
 
 impl Engine {
+    /// A reader of the steps of a simulation, for who begins with one of them; `fuel` bounds it. The run of an interactive
+    /// simulation that nobody moves just now has it begin near that step.
+    pub(crate) fn trace(
+        &self,
+        simulation: &Simulation,
+        from: u64,
+        level: TraceLevel,
+        fuel: Option<u64>,
+    ) -> Result<Option<Trace>, StartError> {
+        match simulation.near(|debugger| debugger.trace(from, level, fuel)) {
+            Some(near) => Ok(near),
+            None => Ok(Trace::of(&self.start(simulation)?, level, fuel)),
+        }
+    }
+
     /// Steps of a simulation, from a number on: those that the level of its trace shows, or those that are wanted. Stops
     /// when the caller does not wait any more, and where it takes longer than the bound of time.
     pub async fn steps(
@@ -65,8 +80,8 @@ impl Engine {
         let read = tokio::task::spawn_blocking(move || {
             let gone = || stop.load(Ordering::Relaxed) || engine.closing().is_cancelled();
             let fuel = simulation.fuel();
-            let run = engine.start(&simulation)?;
-            let Some(mut trace) = Trace::of(&run, wanted.level(simulation.request.trace), fuel) else {
+            let level = wanted.level(simulation.request.trace);
+            let Some(mut trace) = engine.trace(&simulation, from, level, fuel)? else {
                 return Ok(Steps::default());
             };
             if !(wanted.nodes.is_empty() && wanted.functions.is_empty()) {

@@ -23,7 +23,7 @@ use crate::code::Lowering;
 use crate::marks::Marks;
 use crate::outcome::{Location, Outcome, SourceValue, VariableValue};
 use crate::run::{Progress, Run, Snapshot};
-use crate::trace::started;
+use crate::trace::{Trace, TraceLevel, started};
 use breakpoint::{Armed, Before};
 use snapshots::Snapshots;
 
@@ -99,6 +99,15 @@ impl Debugger {
     /// Has snapshots stand so many steps from each other at least; the more there are, the shorter ways back are.
     pub fn set_snapshot_spacing(&mut self, steps: u64) {
         self.snapshots.set_spacing(steps);
+    }
+
+    /// Reads the steps of the run, as [`Trace::of`] does; it begins at the last snapshot before a step.
+    pub fn trace(&self, from: u64, level: TraceLevel, fuel: Option<u64>) -> Option<Trace> {
+        let nearest = self.snapshots.before(from);
+        match nearest.filter(|nearest| fuel.is_none_or(|fuel| nearest.fuel() <= fuel)) {
+            Some(nearest) => Some(Trace::with(self.run.at(nearest, fuel), level)),
+            None => Trace::of(&self.run, level, fuel),
+        }
     }
 
     /// Bytes that the run and its snapshots hold.

@@ -134,7 +134,12 @@ impl Trace {
         if let Some(fuel) = fuel {
             limits.fuel = limits.fuel.min(fuel);
         }
-        Some(Trace { run: run.again(Lowering::Plain, limits)?, shown: Marks::of_level(level), open: None })
+        run.again(Lowering::Plain, limits).map(|again| Trace::with(again, level))
+    }
+
+    /// Reads the steps that a run is about to execute; it goes back to the start for others.
+    pub(crate) fn with(run: Run, level: TraceLevel) -> Trace {
+        Trace { run, shown: Marks::of_level(level), open: None }
     }
 
     /// Shows the steps of some nodes, and all those of some functions, whatever the level.

@@ -96,7 +96,8 @@ fn servers_that_are_killed_in_turn_lose_nothing_that_was_acknowledged() {
             });
         }
         let (started, mut killed) = (Instant::now(), 0);
-        while started.elapsed() < span() {
+        // Each at least once, however slow the machine is.
+        while killed < SERVERS || started.elapsed() < span() {
             assert_eq!(acknowledgements.iter().take(PATIENCE).count(), PATIENCE);
             servers[killed % SERVERS].read().expect("no caller panicked").kill();
             let again = start(&places[killed % SERVERS], &db);
@@ -104,7 +105,6 @@ fn servers_that_are_killed_in_turn_lose_nothing_that_was_acknowledged() {
             killed += 1;
         }
         over.store(true, Ordering::Relaxed);
-        assert!(killed >= SERVERS, "each was killed once at least");
     });
     let made = made.into_inner().expect("no caller panicked");
     println!("{} edits were acknowledged", made.len());

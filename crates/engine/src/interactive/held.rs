@@ -1,11 +1,8 @@
 //! The runs that are held in memory between two actions, so that the next one need not make them again.
 
-use std::sync::Arc;
-
 use lmlang_interp::Debugger;
 
 use crate::engine::Engine;
-use crate::simulate::Simulation;
 
 /// Runs that are held in memory between two actions at most.
 const MOST_HELD: usize = 32;
@@ -29,7 +26,7 @@ impl HeldRuns {
 }
 
 impl Engine {
-    /// Lets go of runs that are held for others, where they are too many.
+    /// Lets go of runs that are held, where they are too many: of those whose simulations nobody has asked for for longest.
     pub(super) fn let_go_of_runs(&self) {
         let mut kept = HeldRuns::default();
         for simulation in self.0.simulations.kept().interactive() {
@@ -47,10 +44,8 @@ impl Engine {
 
     /// The runs of interactive simulations that are held for others, without those that are moved or looked at just now.
     pub fn held_runs(&self) -> HeldRuns {
-        let held = |simulation: &Arc<Simulation>| {
-            simulation.interactive()?.hand.try_lock().ok()?.as_ref().map(Debugger::held)
-        };
         let all = self.0.simulations.kept().interactive();
-        all.iter().filter_map(held).fold(HeldRuns::default(), HeldRuns::and)
+        let held = all.iter().filter_map(|simulation| simulation.near(Debugger::held));
+        held.fold(HeldRuns::default(), HeldRuns::and)
     }
 }

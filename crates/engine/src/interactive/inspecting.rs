@@ -23,6 +23,13 @@ impl Interactive {
     }
 }
 
+impl Simulation {
+    /// Takes a look at the run of an interactive simulation, wherever it stands, if it is held and nobody has it in the hand.
+    pub(crate) fn near<T>(&self, look: impl FnOnce(&Debugger) -> T) -> Option<T> {
+        self.interactive()?.hand.try_lock().ok()?.as_ref().map(look)
+    }
+}
+
 impl Engine {
     /// Looks at the run of an interactive simulation where it stands. `None` while it runs, once it was cancelled, and where
     /// it cannot be made again within its time.

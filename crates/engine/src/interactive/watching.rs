@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_interp::{Trace, TraceLevel};
+use lmlang_interp::TraceLevel;
 use tokio::sync::mpsc;
 
 use super::InteractiveState;
@@ -104,8 +104,7 @@ impl Engine {
         let mut reader = Reader::new(self, sender, place, batching.pulse);
         let (engine, simulation, fuel) = (self.clone(), Arc::clone(simulation), standing.fuel);
         let show = tokio::task::spawn_blocking(move || {
-            let run = engine.start(&simulation).ok()?;
-            let mut trace = Trace::of(&run, level, Some(fuel))?;
+            let mut trace = engine.trace(&simulation, from, level, Some(fuel)).ok()??;
             let shown = engine.show(&mut reader, &simulation, &mut trace, from, batching);
             (shown.end != End::Left).then_some(shown.cursor)
         });

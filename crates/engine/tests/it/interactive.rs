@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use lmlang_engine::{
     Action, Batching, BreakpointText, Call, Engine, InteractiveRequest, InteractiveState, Limits,
-    OpenProgram, RunRequest, Simulation, Status,
+    OpenProgram, RunRequest, Simulation, Status, WantedSteps,
 };
 use lmlang_interp::{Environment, TraceLevel};
 use lmlang_ir::{Const, Ref, Value};
@@ -281,6 +281,27 @@ async fn ten_at_once_stay_within_what_may_be_held() {
     let held = fixture.engine.held_runs();
     assert!(held.bytes <= 512 << 20, "{held:?}");
     assert_eq!(all(|_| Action::Run).await, [15_000 * 9 + 1; 10]);
+}
+
+#[tokio::test]
+async fn steps_are_the_same_wherever_their_reader_begins() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("p", TEXT).await;
+    let simulation = start(&fixture.engine, &open, request(&open, 3_000_000), &call()).await;
+    act(&fixture.engine, &simulation, Action::Seek(9_000_000)).await;
+    let read = async |engine: &Engine, simulation: &Arc<Simulation>| {
+        let wanted = WantedSteps::default();
+        let page = engine.steps(simulation, wanted, 8_999_990, 20).await.expect("they are read");
+        let shown = page.steps.iter().map(|step| format!("{} {} {:?}", step.seq, step.node, step.outputs));
+        (shown.collect::<Vec<_>>(), page.next)
+    };
+    let (near, next) = read(&fixture.engine, &simulation).await;
+    assert_eq!((near.len(), next), (10, None));
+    let id = simulation.id;
+    drop((simulation, open));
+    let fixture = fixture.reopened(&[]).await;
+    let again = fixture.engine.simulation(id).await.unwrap().expect("it is kept");
+    assert_eq!(read(&fixture.engine, &again).await, (near, next));
 }
 
 #[tokio::test]

@@ -22,13 +22,15 @@ const MOST_BYTES: u64 = 64 << 20;
 pub(super) struct Snapshots {
     /// By their steps.
     kept: Vec<Snapshot>,
+    /// Before this step none is tried: the last one was too large to be kept.
+    rest: u64,
     spacing: u64,
     bytes: u64,
 }
 
 impl Default for Snapshots {
     fn default() -> Snapshots {
-        Snapshots { kept: Vec::new(), spacing: SPACING, bytes: 0 }
+        Snapshots { kept: Vec::new(), rest: 0, spacing: SPACING, bytes: 0 }
     }
 }
 
@@ -56,8 +58,12 @@ impl Snapshots {
     /// The step from which on the next snapshot of a run is to be taken, which is not behind it on its way.
     pub(super) fn due(&self, run: &Run) -> u64 {
         let (linear, values) = run.held();
+        if values > MOST_BYTES {
+            return u64::MAX;
+        }
         let spacing = self.spacing.max((linear + values) / BYTES_A_STEP);
-        self.before(run.steps()).map_or(0, Snapshot::steps).saturating_add(spacing)
+        let from = self.before(run.steps()).map_or(0, Snapshot::steps);
+        from.saturating_add(spacing).max(self.rest)
     }
 
     /// Takes one where it is due. The run stands before a step.
@@ -65,10 +71,14 @@ impl Snapshots {
         if run.outcome().is_some() || run.steps() < self.due(run) {
             return;
         }
-        let at = self.after(run.steps());
+        let here = run.steps();
+        let at = self.after(here);
         let taken = run.snapshot(self.kept[..at].last());
         self.kept.insert(at, taken);
-        self.thin_out(run.steps());
+        self.thin_out(here);
+        if self.before(here).is_none_or(|last| last.steps() < here) {
+            self.rest = here.saturating_mul(2);
+        }
     }
 
     /// Lets go of those that shorten ways back the least, as seen from a step, until the rest is few and small enough.

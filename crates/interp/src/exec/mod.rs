@@ -32,7 +32,7 @@ pub(crate) type Window = [Ins; WINDOW];
 pub(crate) type Regs = [Cell<u64>; WINDOW];
 
 /// A function of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Linked {
     pub(crate) of: lmlang_ir::FuncRef,
     /// Set when it has been decoded; until then `window` is that of the instruction that asks for it.

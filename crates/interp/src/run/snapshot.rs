@@ -22,6 +22,7 @@ const PAGE: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     steps: u64,
+    fuel: u64,
     /// Without linear memory.
     machine: Machine,
     memory: Vec<Arc<[u8]>>,
@@ -37,6 +38,11 @@ impl Snapshot {
     /// Executed nodes.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Fuel that was used.
+    pub(crate) fn fuel(&self) -> u64 {
+        self.fuel
     }
 
     /// Bytes that several snapshots hold together.
@@ -59,21 +65,28 @@ impl Snapshot {
 }
 
 impl Run {
-    /// The state of the run; pages of linear memory that are as in `earlier` are that one's.
+    /// The state of the run. Pages of linear memory that are as in `earlier`, or as the page before, are shared with that.
     pub(crate) fn snapshot(&mut self, earlier: Option<&Snapshot>) -> Snapshot {
+        if self.outcome.is_none() {
+            // Another bound of fuel must leave room for what is charged ahead.
+            self.discharge();
+        }
         let memory = std::mem::take(&mut self.machine.memory);
         let machine = self.apart(&self.machine);
         let known = earlier.map_or(&[][..], |earlier| &earlier.memory);
-        let page = |(at, bytes): (usize, &[u8])| match known.get(at) {
-            Some(known) if **known == *bytes => Arc::clone(known),
-            Some(_) | None => bytes.into(),
-        };
-        let pages = memory.chunks(PAGE).enumerate().map(page).collect();
+        let mut pages: Vec<Arc<[u8]>> = Vec::new();
+        for (at, bytes) in memory.chunks(PAGE).enumerate() {
+            // What nobody has written to yet is the same in many pages.
+            let same = [known.get(at), pages.last()].into_iter().flatten().find(|page| ***page == *bytes);
+            let page = same.map_or_else(|| bytes.into(), Arc::clone);
+            pages.push(page);
+        }
         self.machine.memory = memory;
         let frame = self.funcs.get(machine.func as usize).map_or(0, |linked| linked.frame);
         let used = (machine.base + frame as usize).min(self.stack.len());
         Snapshot {
             steps: self.steps(),
+            fuel: self.fuel_used(),
             machine,
             memory: pages,
             stack: self.stack[..used].to_vec(),
@@ -94,6 +107,26 @@ impl Run {
         self.calls.clone_from(&snapshot.calls);
         (self.left, self.live) = (snapshot.left, snapshot.live);
         self.outcome.clone_from(&snapshot.outcome);
+    }
+
+    /// Another run of the same, where a snapshot of this one was taken; `fuel` bounds it further.
+    pub(crate) fn at(&self, snapshot: &Snapshot, fuel: Option<u64>) -> Run {
+        let mut other = Run::blank(&self.checked, self.function, &self.options, &self.cache, self.lowering);
+        other.args.clone_from(&self.args);
+        other.arena.clone_from(&self.arena);
+        other.arena_used = self.arena_used;
+        other.starts.clone_from(&self.starts);
+        other.stack.resize(self.stack.len(), 0);
+        other.funcs.clone_from(&self.funcs);
+        other.index.clone_from(&self.index);
+        other.signatures.clone_from(&self.signatures);
+        other.storage.clone_from(&self.storage);
+        other.marks = self.marks.clone();
+        other.restore(snapshot);
+        let before = super::fuel(&other.options);
+        other.options.limits.fuel = fuel.unwrap_or(u64::MAX).min(other.options.limits.fuel);
+        other.left = other.left.saturating_sub(before - super::fuel(&other.options));
+        other
     }
 
     /// A machine like another one, which shares no value of the heap with it.

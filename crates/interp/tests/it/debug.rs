@@ -123,6 +123,9 @@ fn walk(
         // Where memory or files grow, the peak is that of what was run in one go.
         let result = |of: &Debugger| of.run().result().map(|result| RunResult { memory_peak: 0, ..result });
         prop_assert_eq!(result(&debugger), result(&straight), "{} from {} to {}", what, at, to);
+        if choices.below(6) == 0 {
+            check_readers(&debugger, &run, choices.below(model.end as usize + 1) as u64)?;
+        }
         if let Some(step) = model.step(to) {
             let stack = debugger.stack();
             let here = stack.last().expect("a step stands in a call");
@@ -131,6 +134,20 @@ fn walk(
             check_calls(&debugger, &mut straight, &model, to)?;
         }
         at = to;
+    }
+    Ok(())
+}
+
+/// A reader of the steps may begin near any of them, and go back from there.
+fn check_readers(debugger: &Debugger, run: &Run, from: u64) -> Result<(), TestCaseError> {
+    for bound in [None, Some(debugger.run().fuel_used())] {
+        let mut near = debugger.trace(from, TraceLevel::Nodes, bound).expect("it started");
+        let mut fresh = Trace::of(run, TraceLevel::Nodes, bound).expect("it started");
+        for from in [from, from / 2] {
+            let (found, expected) = (near.page(from, 5, u64::MAX), fresh.page(from, 5, u64::MAX));
+            prop_assert_eq!(found.steps, expected.steps, "from {}, {:?}", from, bound);
+            prop_assert_eq!(found.next, expected.next, "from {}, {:?}", from, bound);
+        }
     }
     Ok(())
 }
@@ -183,6 +200,12 @@ fn walks(seed: u64) -> Result<(), TestCaseError> {
         walk(&checked, function, &args, &mut choices)?;
     }
     Ok(())
+}
+
+/// A snapshot where more was charged than a reader's bound of fuel left.
+#[test]
+fn readers_begin_where_nothing_is_charged_ahead() {
+    walks(11_756_830_927_906_210_931).expect("every way is the same");
 }
 
 proptest! {
@@ -514,4 +537,38 @@ fn what_is_deep_and_shared_is_there_again() {
     debugger.seek(end / 2, &mut || false);
     debugger.seek(u64::MAX, &mut || false);
     assert_eq!(debugger.run().result(), result);
+}
+
+const MANY_PAGES: &str = "\
+module m
+memory main 1100
+
+func spin (n: i64) -> (i64) {
+  filled = loop F (page: i32 = 0) -> (i32) {
+    break_if F (ge_u.i32 page, 1100) (page)
+    store.i32 (mul.i32 page, 65536), (add.i32 page, 1)
+    continue F (add.i32 page, 1)
+  }
+  end = loop L (i: i64 = 0) -> (i64) {
+    break_if L (ge_s.i64 i, n) (i)
+    continue L (add.i64 i, 1)
+  }
+  return end
+}
+";
+
+#[test]
+fn what_is_too_large_for_snapshots_is_run_again() {
+    let program =
+        parse_program(MANY_PAGES, &mut RefAllocator::starting_at(1)).unwrap_or_else(|e| panic!("{e:?}"));
+    let (of, _) = program.functions().next().expect("there is one");
+    let checked = check(program);
+    let limits = Limits { fuel: 100_000_000, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    let run = Run::new(&checked, of, &i64s(&[20_000_000]), &options, &Cache::new()).expect("it starts");
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    debugger.seek(60_000_000, &mut || false);
+    assert_eq!(debugger.held(), 1_100 << 16);
+    debugger.step_back(1, &mut || false);
+    assert_eq!(debugger.position(), 59_999_999);
 }
