@@ -271,49 +271,39 @@ impl Debugger {
     pub fn run_back(&mut self, interrupt: Interrupt<'_>) -> Stopped {
         let (here, hits) =
             (self.run.snapshot(self.snapshots.before(u64::MAX)), self.hits().collect::<Vec<u64>>());
-        let (mut end, mut last) = (self.position(), Some(None));
-        // From the snapshots before here, the last one first, each up to where the way before it began.
-        while end > 0 && last == Some(None) {
-            let start = self.snapshots.before(end - 1).map_or(0, Snapshot::steps);
-            last = self.last_met(start, end, here.steps(), interrupt);
-            end = start;
-        }
+        let met = self.last_met(here.steps(), interrupt);
         self.set_hits(hits);
-        let (to, stopped) = match last {
-            Some(Some((position, at))) => (position, Stopped::At(at)),
-            Some(None) => (0, Stopped::End),
-            None => (0, Stopped::Interrupted),
-        };
-        if stopped == Stopped::Interrupted || self.seek(to, interrupt) == Stopped::Interrupted {
+        let to = met.map(|met| met.map_or(0, |(position, _)| position));
+        if to.is_none_or(|to| self.seek(to, interrupt) == Stopped::Interrupted) {
             self.run.restore(&here);
             return Stopped::Interrupted;
         }
-        stopped
+        met.flatten().map_or(Stopped::End, |(_, at)| Stopped::At(at))
     }
 
-    /// Where from one step up to another a breakpoint is met last, and which it is. A watch that sees a change in the last of
-    /// these steps is met where the next one begins: that is where they come from, or a place that was looked at already.
-    /// Nothing at all where it was interrupted.
+    /// Where before a step a breakpoint is met last, and which it is; nothing at all where it was interrupted.
+    ///
+    /// From the snapshots before the step, the last one first, each up to where the way before it began.
     #[expect(clippy::option_option, reason = "it may not be known whether there is one")]
-    fn last_met(
-        &mut self,
-        start: u64,
-        end: u64,
-        here: u64,
-        interrupt: Interrupt<'_>,
-    ) -> Option<Option<(u64, usize)>> {
-        if self.seek(start, interrupt) == Stopped::Interrupted {
-            return None;
-        }
-        let mut last = self.met().map(|at| (start, at));
-        while self.position() < end {
-            match self.go(&Goal::never(), end, interrupt) {
-                Stopped::At(at) if self.position() <= end && self.position() < here => {
-                    last = Some((self.position(), at));
-                }
-                Stopped::Interrupted => return None,
-                Stopped::At(_) | Stopped::There | Stopped::End => break,
+    fn last_met(&mut self, here: u64, interrupt: Interrupt<'_>) -> Option<Option<(u64, usize)>> {
+        let (mut end, mut last) = (here, None);
+        while end > 0 && last.is_none() {
+            let start = self.snapshots.before(end - 1).map_or(0, Snapshot::steps);
+            if self.seek(start, interrupt) == Stopped::Interrupted {
+                return None;
             }
+            last = self.met().map(|at| (start, at));
+            while self.position() < end {
+                match self.go(&Goal::never(), end, interrupt) {
+                    // A watch that sees the last of these steps is met at their end, which the way from there did not tell.
+                    Stopped::At(at) if self.position() <= end && self.position() < here => {
+                        last = Some((self.position(), at));
+                    }
+                    Stopped::Interrupted => return None,
+                    Stopped::At(_) | Stopped::There | Stopped::End => break,
+                }
+            }
+            end = start;
         }
         Some(last)
     }
