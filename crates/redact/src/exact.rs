@@ -10,18 +10,28 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use crate::config::{PolicyError, SHORTEST_SECRET};
 use crate::policy::MARK;
+use crate::views::{MOST_DIGITS, ends_escape};
 
 /// Known secrets, ready to be looked for all at once.
 pub(crate) struct Exact {
     found: AhoCorasick,
-    /// For each pattern, whether it is a part of base64.
-    encoded: Vec<bool>,
+    patterns: Vec<Pattern>,
+}
+
+/// What is looked for, in the order of its fields.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Pattern {
+    bytes: Vec<u8>,
+    /// What stands before the bytes, in the text itself: the end of what is read as an escape.
+    before: Vec<u8>,
+    /// Whether it is a part of base64.
+    encoded: bool,
 }
 
 impl Exact {
     /// Gets ready to look for secrets; none if there are none.
     pub(crate) fn new(secrets: &[String]) -> Result<Option<Exact>, PolicyError> {
-        let mut patterns: Vec<(Vec<u8>, bool)> = Vec::new();
+        let mut patterns = Vec::new();
         for (index, secret) in secrets.iter().enumerate() {
             let secret = secret.trim();
             if secret.len() < SHORTEST_SECRET {
@@ -30,13 +40,13 @@ impl Exact {
             if MARK.contains(secret) {
                 return Err(PolicyError::SecretInMark { index });
             }
-            patterns.push((secret.as_bytes().to_vec(), false));
+            patterns.extend(read_as(secret.as_bytes(), false));
             if secret.contains(' ') {
-                patterns.push((secret.replace(' ', "+").into_bytes(), false));
+                patterns.extend(read_as(secret.replace(' ', "+").as_bytes(), false));
             }
             for ahead in 0..3 {
-                patterns.push((within(&STANDARD_NO_PAD, secret, ahead), true));
-                patterns.push((within(&URL_SAFE_NO_PAD, secret, ahead), true));
+                patterns.extend(read_as(&within(&STANDARD_NO_PAD, secret, ahead), true));
+                patterns.extend(read_as(&within(&URL_SAFE_NO_PAD, secret, ahead), true));
             }
         }
         patterns.sort_unstable();
@@ -44,9 +54,9 @@ impl Exact {
         if patterns.is_empty() {
             return Ok(None);
         }
-        let found = AhoCorasick::new(patterns.iter().map(|(bytes, _)| bytes));
+        let found = AhoCorasick::new(patterns.iter().map(|pattern| &pattern.bytes));
         let found = found.map_err(|_| PolicyError::TooManySecrets)?;
-        Ok(Some(Exact { found, encoded: patterns.into_iter().map(|(_, encoded)| encoded).collect() }))
+        Ok(Some(Exact { found, patterns }))
     }
 
     /// Finds the secrets in a view of a text. What is found in base64 takes the whole of the base64 with it: its other
@@ -60,8 +70,13 @@ impl Exact {
     ) {
         let mut widened = 0..0;
         for hit in self.found.find_overlapping_iter(view) {
-            let span = origin(hit.range());
-            if !self.encoded[hit.pattern().as_usize()] {
+            let pattern = &self.patterns[hit.pattern().as_usize()];
+            let mut span = origin(hit.range());
+            if !text[..span.start].ends_with(&pattern.before) {
+                continue;
+            }
+            span.start -= pattern.before.len();
+            if !pattern.encoded {
                 spans.push(span);
             } else if !(widened.start <= span.start && span.end <= widened.end) {
                 // Nothing before the last one is looked at again, so that the cost stays linear.
@@ -76,6 +91,18 @@ impl Exact {
             }
         }
     }
+}
+
+/// Returns the ways in which a reading of a text may hold bytes: whole, or without their first ones. What stands before
+/// them may be half an escape, which then takes the rest from them: of `%a` and `c%3D`, the `c` is gone once `%ac` is
+/// read.
+fn read_as(bytes: &[u8], encoded: bool) -> impl Iterator<Item = Pattern> {
+    let digits = bytes.iter().take(MOST_DIGITS).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let letter = usize::from(bytes.first().is_some_and(|byte| ends_escape(*byte)));
+    (0..=digits.max(letter)).map(move |taken| {
+        let (before, bytes) = bytes.split_at(taken);
+        Pattern { bytes: bytes.to_vec(), before: before.to_vec(), encoded }
+    })
 }
 
 /// Returns the characters of base64 that a secret alone decides, if so many bytes stand before it in their group of

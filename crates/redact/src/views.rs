@@ -5,6 +5,14 @@
 
 use std::ops::Range;
 
+/// How many digits an escape has at its end, at most.
+pub(crate) const MOST_DIGITS: usize = 4;
+
+/// Tells whether a byte that follows a backslash is an escape with it.
+pub(crate) fn ends_escape(byte: u8) -> bool {
+    short(byte).is_some()
+}
+
 /// Bytes, and where in the text each of them comes from.
 pub(crate) struct View {
     bytes: Vec<u8>,
@@ -92,17 +100,22 @@ fn percent(rest: &[u8]) -> Option<Unit> {
 
 fn escape(rest: &[u8]) -> Option<Unit> {
     let [b'\\', kind, ..] = rest else { return None };
-    let byte = match kind {
-        b'"' | b'\\' | b'/' => *kind,
-        b'n' => b'\n',
-        b'r' => b'\r',
-        b't' => b'\t',
-        b'b' => 8,
-        b'f' => 12,
-        b'u' => return unicode(rest),
-        _ => return None,
-    };
-    Some(Unit::byte(byte, 2))
+    match kind {
+        b'u' => unicode(rest),
+        kind => Some(Unit::byte(short(*kind)?, 2)),
+    }
+}
+
+fn short(kind: u8) -> Option<u8> {
+    match kind {
+        b'"' | b'\\' | b'/' => Some(kind),
+        b'n' => Some(b'\n'),
+        b'r' => Some(b'\r'),
+        b't' => Some(b'\t'),
+        b'b' => Some(8),
+        b'f' => Some(12),
+        _ => None,
+    }
 }
 
 fn unicode(rest: &[u8]) -> Option<Unit> {

@@ -45,6 +45,24 @@ fn exact_secrets_are_hidden_in_all_their_forms() {
 }
 
 #[test]
+fn half_an_escape_before_a_secret_takes_nothing_from_it() {
+    let policy = secrets(&["cörrect/h\"rse", "ab: de\"fgh", "fähre: \"1"]).unwrap();
+    let cases = [
+        ("%ac%C3%B6rrect%2Fh%22rse", "%a[redacted]"),
+        ("%ab%3A%20de%22fgh", "%[redacted]"),
+        (r#"\u00ab: de\"fgh"#, r"\u00[redacted]"),
+        (r#"\f\u00e4hre: \"1"#, r"\[redacted]"),
+        // Bits of base64 with an escape in them.
+        ("%AY8O2cnJlY3QvaCJyc2U%3D", "[redacted]"),
+        // What only ends like one.
+        ("%ad%C3%B6rrect%2Fh%22rse", "%ad%C3%B6rrect%2Fh%22rse"),
+    ];
+    for (text, expect) in cases {
+        assert_eq!(policy.text(text), expect, "{text}");
+    }
+}
+
+#[test]
 fn overlapping_secrets_are_hidden_together() {
     let policy = secrets(&["abcdefgh", "efghijkl", "aaaaaaaa"]).unwrap();
     assert_eq!(policy.text("x abcdefghijkl aaaaaaaaaaaa y"), "x [redacted] [redacted] y");
