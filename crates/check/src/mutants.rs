@@ -9,7 +9,7 @@ use std::fmt;
 use lmlang_ir::ops::signature::source_type;
 use lmlang_ir::{
     Attr, Body, Const, FuncRef, Function, Node, NodeContent, NodeRef, Op, Opcode, Program, RefAllocator,
-    RegionOwner, Scalar, Source, StructureError, Use,
+    RegionOwner, Scalar, Source, StructureError, Use, counted,
 };
 
 use crate::shapes::{int_like, int_of};
@@ -73,7 +73,7 @@ impl fmt::Display for Shown<'_> {
             Const::F64(bits) => write!(f, "`{:?}`", f64::from_bits(*bits)),
             Const::Unit => f.write_str("`unit`"),
             Const::String(text) => write!(f, "`{text:?}`"),
-            Const::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
+            Const::Bytes(bytes) => f.write_str(&counted(bytes.len() as u64, "byte", "bytes")),
         }
     }
 }

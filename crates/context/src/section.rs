@@ -1,7 +1,9 @@
 //! What can be told: an entity as text, and its shorter forms.
 
 use lmlang_ir::text::{self, Detail};
-use lmlang_ir::{Contract, ContractKind, ContractRef, FuncRef, Function, Program, Ref, TypeRef, VarRef};
+use lmlang_ir::{
+    Contract, ContractKind, ContractRef, FuncRef, Function, Program, Ref, TypeRef, VarRef, counted,
+};
 
 /// Longer lines are cut in summaries.
 const LINE: usize = 160;
@@ -88,11 +90,12 @@ impl Section {
             Detail::Full => text,
             Detail::Standard | Detail::Summary => without_runs(&text),
         };
-        let counted = function.body().counts();
-        let counts = match counted.holes {
-            0 => format!("{} nodes in {} regions", counted.nodes, counted.regions),
-            holes => format!("{} nodes in {} regions, {holes} holes", counted.nodes, counted.regions),
-        };
+        let size = function.body().counts();
+        let mut counts =
+            counted(size.nodes, "node", "nodes") + " in " + &counted(size.regions, "region", "regions");
+        if size.holes > 0 {
+            counts = counts + ", " + &counted(size.holes, "hole", "holes");
+        }
         let head = docs + &function_head(program, of, function);
         let hash = digits(&function.content_hash().to_string());
         Section { role, of: of.into(), heading, text, head, counts, hash, has_comments: true }
@@ -106,8 +109,8 @@ impl Section {
             return Section::lines(role, of.into(), heading, text);
         };
         let (kind, count) = match def.fields().len() {
-            0 => ("enum", format!("{} variants", def.variants().len())),
-            fields => ("struct", format!("{fields} fields")),
+            0 => ("enum", counted(def.variants().len() as u64, "variant", "variants")),
+            fields => ("struct", counted(fields as u64, "field", "fields")),
         };
         let head =
             docs(def.doc.as_deref()) + &format!("type {} = {kind} {{ .. }}\n", program.path(of.into()));
@@ -122,7 +125,7 @@ impl Section {
         let declared = text.lines().find(|line| !line.starts_with(';')).unwrap_or_default();
         let head = docs(doc) + &cut(declared) + "\n";
         let hash = digits(&hash_of(&text));
-        let counts = format!("{} bytes of text", text.len());
+        let counts = counted(text.len() as u64, "byte", "bytes") + " of text";
         Section { role, of: of.into(), heading, text, head, counts, hash, has_comments: false }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lmlang_history::log::{Actor, Idempotency};
 use lmlang_interp::Environment;
 use lmlang_ir::text::{parse_value, print_type_name, print_value_by_refs};
-use lmlang_ir::{FuncRef, Program, Type, Value, miscounted};
+use lmlang_ir::{FuncRef, Program, Type, Value, counted, miscounted};
 use lmlang_store::{CasePlace, CreateCaseError};
 use uuid::Uuid;
 
@@ -99,12 +99,8 @@ impl Case {
         let params: Vec<Type> = function.head().params.iter().map(|param| param.ty.clone()).collect();
         let read = |texts: &[String], types: &[Type], what: &str, does: &str| {
             if texts.len() != types.len() {
-                return Err(format!(
-                    "`{}` {does} {} values here, the case has {}",
-                    path(),
-                    types.len(),
-                    texts.len()
-                ));
+                let values = counted(types.len() as u64, "value", "values");
+                return Err(format!("`{}` {does} {values} here, the case has {}", path(), texts.len()));
             }
             let value = |(index, (text, ty)): (usize, (&String, &Type))| {
                 parse_value(program, ty, text).map_err(|error| {

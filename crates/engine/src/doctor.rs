@@ -12,7 +12,7 @@ use lmlang_history::line::{Line, LineError};
 use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_history::snapshot::{Reading, State};
 use lmlang_history::{ApplyError, apply_all};
-use lmlang_ir::{Hash, Program};
+use lmlang_ir::{Hash, Program, counted};
 use lmlang_store::{Bound, CasePlace, EntryKind, FIRST_SEQ, ProgramKey, References};
 use lmlang_verify::Checked;
 
@@ -147,7 +147,7 @@ impl fmt::Display for Symptom {
             Symptom::Target(target) => write!(f, "went to r{target}, and its content is another"),
             Symptom::Line(error) => write!(f, "is no step of the line: {error}"),
             Symptom::RefsReused => f.write_str("hands out refs again that are in use"),
-            Symptom::Errors(count) => write!(f, "has {count} errors"),
+            Symptom::Errors(count) => write!(f, "has {}", counted(*count, "error", "errors")),
             Symptom::SnapshotUnreadable(reason) => f.write_str(reason),
             Symptom::SnapshotDiffers => f.write_str("its snapshot has another content"),
             Symptom::SnapshotLine => f.write_str("its snapshot has another undo line"),

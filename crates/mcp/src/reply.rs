@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use lmlang_ir::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -204,7 +205,7 @@ impl Reply {
     fn left_out(&self, missing: u64, cut: Option<usize>, cursor: Option<&str>) -> String {
         let mut told = String::from("; truncated:");
         if let Some(lines) = cut {
-            told.push_str(&format!(" {lines} lines of the last one;"));
+            told.push_str(&format!(" {} of the last one;", counted(lines as u64, "line", "lines")));
         }
         if missing > 0 {
             let noun = if self.noun.is_empty() { "items" } else { self.noun };

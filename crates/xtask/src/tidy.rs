@@ -57,20 +57,41 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
             .filter(|file| file.starts_with(&sources) && file.ends_with(".rs"))
             .map(|file| fs::read_to_string(workspace.path(file)))
             .collect::<Result<Vec<_>, _>>()?;
-        check_unit_tests(manifest, &fs::read_to_string(workspace.path(manifest))?, &texts, &mut wrong);
+        let text = fs::read_to_string(workspace.path(manifest))?;
+        let is_library = files.contains(&format!("{sources}lib.rs"));
+        check_tests(manifest, &text, is_library, &texts, &mut wrong);
     }
     Ok(Findings::of(wrong))
 }
 
-/// A library is built a second time for its unit tests, so one without them says so, and one with them may not: they would
-/// not be run.
-fn check_unit_tests(manifest: &str, text: &str, sources: &[String], wrong: &mut Vec<String>) {
+/// A library is built a second time for its unit tests, and a third time for the examples in its documentation. So one
+/// without them says so, and one with them may not: they would not be run.
+fn check_tests(manifest: &str, text: &str, is_library: bool, sources: &[String], wrong: &mut Vec<String>) {
     let tested = sources.iter().any(|source| source.contains("#[test]") || source.contains("::test]"));
-    match (tested, text.contains("\ntest = false\n")) {
-        (true, true) => wrong.push(format!("{manifest}: `test = false`, and there are unit tests")),
-        (false, false) => wrong.push(format!("{manifest}: there are no unit tests, and no `test = false`")),
-        (true, false) | (false, true) => {}
+    let shown = sources.iter().any(|source| has_examples(source));
+    for (there, what, setting) in
+        [(tested, "unit tests", "test = false"), (shown || !is_library, "examples", "doctest = false")]
+    {
+        match (there, text.lines().any(|line| line == setting)) {
+            (true, true) => wrong.push(format!("{manifest}: `{setting}`, and there are {what}")),
+            (false, false) => wrong.push(format!("{manifest}: there are no {what}, and no `{setting}`")),
+            (true, false) | (false, true) => {}
+        }
     }
+}
+
+/// Whether there is a block of Rust in the documentation of a source.
+fn has_examples(source: &str) -> bool {
+    let mut within = false;
+    for line in source.lines().map(str::trim_start) {
+        let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let Some(kind) = doc.and_then(|doc| doc.trim().strip_prefix("```")) else { continue };
+        if !within && ["", "rust", "no_run", "should_panic"].contains(&kind) {
+            return true;
+        }
+        within = !within;
+    }
+    false
 }
 
 fn check_file(file: &str, text: &str, wrong: &mut Vec<String>) {
@@ -180,15 +201,22 @@ mod tests {
         let long = "x\n".repeat(601);
         check("web/a.ts", &long, &["web/a.ts: 601 lines without its tests, more than 600"]);
         check("notes.md", &format!("see {}x", concat!("/", "root/")), &["notes.md:1: a path of one machine"]);
-        let unit_tests = |text: &str, source: &str| {
+        check("notes.md", &format!("see a{}x", concat!("/", "work/")), &[]);
+    }
+    #[test]
+    fn what_there_is_to_run_is_run_and_nothing_else_is_built() {
+        let found = |text: &str, source: &str| {
             let mut wrong = Vec::new();
-            check_unit_tests("Cargo.toml", text, &[source.to_owned()], &mut wrong);
+            check_tests("Cargo.toml", text, true, &[source.to_owned()], &mut wrong);
             wrong.len()
         };
-        assert_eq!(unit_tests("[lib]\ntest = false\n", "fn f() {}"), 0);
-        assert_eq!(unit_tests("[lib]\ntest = false\n", "#[test]\nfn f() {}"), 1);
-        assert_eq!(unit_tests("[lib]\n", "#[tokio::test]\nasync fn f() {}"), 0);
-        assert_eq!(unit_tests("[lib]\n", "fn f() {}"), 1);
-        check("notes.md", &format!("see a{}x", concat!("/", "work/")), &[]);
+        let neither = "[lib]\ntest = false\ndoctest = false\n";
+        assert_eq!(found(neither, "fn f() {}"), 0);
+        assert_eq!(found("[lib]\n", "fn f() {}"), 2);
+        assert_eq!(found(neither, "#[test]\nfn f() {}"), 1);
+        assert_eq!(found("[lib]\ndoctest = false\n", "#[tokio::test]\nasync fn f() {}"), 0);
+        assert_eq!(found(neither, "/// ```\n/// f();\n/// ```\nfn f() {}"), 1);
+        assert_eq!(found("[lib]\ntest = false\n", "//! ```\n//! f();\n//! ```\n"), 0);
+        assert_eq!(found(neither, "/// ```text\n/// a\n/// ```\nfn f() {}"), 0);
     }
 }

@@ -260,10 +260,8 @@ impl Event {
             "RevisionCommitted" => self.revision.as_ref().map(Revision::told).unwrap_or_default(),
             "EditRefused" => {
                 let count = self.edit_count.unwrap_or_default();
-                format!(
-                    "refused {count} edits: {}",
-                    self.outcome.as_ref().map(Outcome::told).unwrap_or_default()
-                )
+                let edits = lmlang_ir::counted(count, "edit", "edits");
+                format!("refused {edits}: {}", self.outcome.as_ref().map(Outcome::told).unwrap_or_default())
             }
             "CheckpointChanged" => format!("checkpoint `{name}` {change}"),
             "BranchChanged" => format!("branch `{name}` {change}"),

@@ -3,7 +3,7 @@
 use lmlang_context::Tokenizer;
 use lmlang_engine::{Conflict, Rejected};
 use lmlang_entities::Counts;
-use lmlang_ir::Program;
+use lmlang_ir::{Program, counted};
 use lmlang_verify::{Diagnostic, Severity};
 use serde_json::json;
 
@@ -96,7 +96,10 @@ pub(super) fn plain(
     if behind > 0 {
         let at = revision.map(|number| format!("r{number}")).unwrap_or_default();
         let cursor = format!("{at}+{}", page.from + shown.len());
-        text.push_str(&format!("; truncated: {behind} lines left out; next_cursor: {cursor}\n"));
+        text.push_str(&format!(
+            "; truncated: {} left out; next_cursor: {cursor}\n",
+            counted(behind as u64, "line", "lines")
+        ));
         value["next_cursor"] = json!(cursor);
     }
     value["text"] = json!(text);

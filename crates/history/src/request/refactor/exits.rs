@@ -3,7 +3,9 @@
 use lmlang_ir::ops::Expected;
 use lmlang_ir::ops::signature::exit_types;
 use lmlang_ir::text::LiteralPlace;
-use lmlang_ir::{Exit, FuncRef, NodeRef, Opcode, Ref, RefKind, RegionParam, Source, Type, node::MAX_PORTS};
+use lmlang_ir::{
+    Exit, FuncRef, NodeRef, Opcode, Ref, RefKind, RegionParam, Source, Type, counted, node::MAX_PORTS,
+};
 
 use super::inputs::{AddLoopParam, AddResult};
 use super::span::exits_of;
@@ -141,7 +143,10 @@ impl Session<'_> {
             return Ok(());
         }
         let message = match taken {
-            Some(taken) if taken != given => format!("`{node}` gives {given} values where {taken} are taken"),
+            Some(taken) if taken != given => {
+                let gives = counted(given as u64, "value", "values");
+                format!("`{node}` gives {gives}, not {taken}")
+            }
             Some(_) | None => format!("`{node}` has too many ports"),
         };
         let error = EditError::new(code::NO_SUCH_PORT, &["ref"], message).found(node.to_string());

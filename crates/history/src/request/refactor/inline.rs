@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lmlang_ir::{
     Attr, Body, Control, FuncRef, Function, NodeContent, NodeRef, Op, Opcode, Region, RegionOwner, RegionRef,
-    RegionRole, Source, VarRef,
+    RegionRole, Source, VarRef, counted,
 };
 
 use super::extract::repeats;
@@ -41,8 +41,9 @@ impl Session<'_> {
         let end = check_callee(&callee, call)?;
         let inputs: Vec<Option<Source>> = found.inputs().iter().collect();
         if inputs.len() != callee.head().params.len() {
-            let message =
-                format!("it passes {} values to {} parameters", inputs.len(), callee.head().params.len());
+            let values = counted(inputs.len() as u64, "value", "values");
+            let params = counted(callee.head().params.len() as u64, "parameter", "parameters");
+            let message = format!("it passes {values} to {params}");
             return Err(refused(call, message));
         }
         let params = (0..).zip(inputs).map(|(index, source)| (Source::Param(*of, index), source));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lmlang_ir::text::{is_bare, output_names};
 use lmlang_ir::{
     Attr, Control, Function, NodeContent, NodeRef, Op, Opcode, Region, RegionOwner, RegionRef, RegionRole,
-    Source, Type,
+    Source, Type, counted,
 };
 
 use super::inputs::{ReplaceSubgraph, Target};
@@ -69,8 +69,8 @@ impl Session<'_> {
         match end.and_then(|end| body.node(end)) {
             Some(end) if end.op().code() == Opcode::Yield && end.inputs().len() == given.len() => Ok(()),
             Some(end) if end.op().code() == Opcode::Yield => {
-                let message =
-                    format!("the lines give {} values, and {} are used", end.inputs().len(), given.len());
+                let gives = counted(end.inputs().len() as u64, "value", "values");
+                let message = format!("the lines give {gives}, not {}", given.len());
                 let error = EditError::new(code::MISSING_VALUE, &["text"], message);
                 Err(error.expected(wanted(given, types)).into())
             }
