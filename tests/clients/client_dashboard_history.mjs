@@ -486,11 +486,10 @@ try {
   await page.getByText('The first revision').waitFor();
   await pages.accessible(page, 'first');
 
-  // The palette leads to a node, to a revision and to commands.
+  // The palette leads to a node, to a revision and to commands; what is typed while it is on its way is for it.
   await page.keyboard.press('Control+k');
-  const box = page.getByRole('combobox', { name: /^Find functions/ });
-  await box.waitFor();
   await page.keyboard.type('cheap');
+  const box = page.getByRole('combobox', { name: /^Find functions/ });
   await page.getByRole('option', { name: /cheap.* = lt_s/ }).waitFor();
   await pages.accessible(page, 'palette');
   for (let at = 0; at < 20; at += 1) {

@@ -426,6 +426,19 @@ try {
   await page.keyboard.press('Enter');
   await page.locator('.cell.hole').waitFor({ state: 'detached' });
 
+  // Somebody gives it another name under the open page: the page and its address go with it.
+  await page.goto(new URL(`/#/p/${SHOP}/f/shop::due`, server).href);
+  await page.locator('.box').first().waitFor();
+  const { program: owing } = await data(
+    'query ($name: String!) { program(name: $name) { programId function(name: "shop::due") { ref } } }',
+    { name: SHOP },
+  );
+  await data('mutation ($input: ProposeEditInput!) { proposeEdit(input: $input) { outcome { __typename } } }', {
+    input: { programId: owing.programId, edits: [{ renameFunction: { ref: owing.function.ref, name: 'owed' } }] },
+  });
+  await page.getByRole('heading', { name: 'shop::owed' }).waitFor();
+  await page.waitForURL((url) => decodeURIComponent(url.hash).endsWith('/f/shop::owed'), { timeout });
+
   pages.finish();
   console.log('a run is stepped, scrubbed, run to breakpoints and back, and a text edited by hand, by keyboard, light and dark');
 } catch (error) {

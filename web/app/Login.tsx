@@ -4,13 +4,21 @@ import { useState, type FormEvent } from 'react';
 import { Command, Notice } from '../ui';
 import { signIn, useSession } from './session';
 
+/** Whether a text can stand in the header that has tokens. */
+function isToken(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
+}
+
 /** Takes a token where the server asks for one. */
 export function Login() {
   const { token } = useSession();
   const [secret, setSecret] = useState('');
+  const [unlike, setUnlike] = useState(false);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (secret.trim()) signIn(secret.trim());
+    const given = secret.trim();
+    setUnlike(!isToken(given));
+    if (isToken(given)) signIn(given);
   };
   return (
     <main className="login">
@@ -20,10 +28,16 @@ export function Login() {
           <h1>Sign in to lmlang</h1>
         </div>
         <div className="panel-body">
-          {token && (
-            <Notice tone="error" title="The server does not take this token.">
-              <p className="muted">It may have been revoked, or mistyped.</p>
+          {unlike ? (
+            <Notice tone="error" title="This is no token.">
+              <p className="muted">A token has letters, digits and signs of ASCII, and no blanks.</p>
             </Notice>
+          ) : (
+            token && (
+              <Notice tone="error" title="The server does not take this token.">
+                <p className="muted">It may have been revoked, or mistyped.</p>
+              </Notice>
+            )
           )}
           <label htmlFor="token">
             <strong>Token</strong>

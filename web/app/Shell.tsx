@@ -16,7 +16,7 @@ import { PaletteButton } from '../features/palette';
 import { useQuestions } from '../features/questions';
 import { useOffer } from '../lib/commands';
 import { Identity } from './Identity';
-import { useTheme } from './theme';
+import { useTheme } from '../lib/theme';
 
 /** What stands around every view: where the reader is, and what concerns no view. */
 export function Shell() {

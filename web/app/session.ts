@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react';
 
 import { connect, type Connection } from '../lib/connection';
 import { endpoints, type Identity } from '../lib/address';
+import { storeAuthor, storedIdentity, storeToken } from '../lib/stored';
 
 /** Who the reader is, and whether the server lets it in. */
 export interface Session extends Identity {
@@ -9,15 +10,7 @@ export interface Session extends Identity {
   denied: boolean;
 }
 
-/** A token is forgotten with the tab. A name is no secret. */
-const TOKEN = 'lmlang:token';
-const AUTHOR = 'lmlang:author';
-
-let session: Session = {
-  token: sessionStorage.getItem(TOKEN),
-  author: localStorage.getItem(AUTHOR),
-  denied: false,
-};
+let session: Session = { ...storedIdentity(), denied: false };
 const listeners = new Set<() => void>();
 
 function change(next: Partial<Session>): void {
@@ -47,15 +40,13 @@ export function useSession(): Session & { connection: Connection } {
 
 /** Shows a token from now on; null forgets it. */
 export function signIn(token: string | null): void {
-  if (token === null) sessionStorage.removeItem(TOKEN);
-  else sessionStorage.setItem(TOKEN, token);
+  storeToken(token);
   connection = makeConnection();
   change({ token, denied: false });
 }
 
 /** Says under which name changes are made. */
 export function nameAuthor(author: string | null): void {
-  if (author === null) localStorage.removeItem(AUTHOR);
-  else localStorage.setItem(AUTHOR, author);
+  storeAuthor(author);
   change({ author });
 }

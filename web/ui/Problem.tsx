@@ -1,4 +1,5 @@
 import { RotateCw } from 'lucide-react';
+import type { ReactNode } from 'react';
 
 import { Notice } from './Notice';
 
@@ -12,18 +13,24 @@ export interface Problem {
   action: string;
 }
 
-/** The panel in place of what could not be loaded: the code, the problem, what to do, and another try. */
-export function ProblemPanel({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
+/** The panel in place of what could not be loaded: the code, the problem, what to do, another try, and ways out. */
+export function ProblemPanel(props: { problem: Problem; onRetry?: () => void; children?: ReactNode }) {
+  const { problem, onRetry, children } = props;
   return (
     <Notice
       tone="error"
       title={problem.action}
       actions={
-        onRetry && (
-          <button type="button" className="button" onClick={onRetry}>
-            <RotateCw size={14} aria-hidden />
-            Try again
-          </button>
+        (onRetry || children) && (
+          <>
+            {onRetry && (
+              <button type="button" className="button" onClick={onRetry}>
+                <RotateCw size={14} aria-hidden />
+                Try again
+              </button>
+            )}
+            {children}
+          </>
         )
       }
     >

@@ -1,7 +1,8 @@
-import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { CircleCheck, Import } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
+import { useCaller } from '../../lib/caller';
 import { plainText } from '../../lib/text';
 import { setTitle } from '../../lib/title';
 import { Badge, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
@@ -19,8 +20,21 @@ import './editing.css';
 /** A function, to be edited by hand: its names and its text. */
 export function EditView() {
   const { function: name = '' } = useParams({ strict: false });
-  const { programId, feed } = useLive();
+  const { programId, name: program, feed } = useLive();
   const { target, problem, retry } = useTarget(programId, name, feed.head);
+  const { node } = useSearch({ from: '/p/$program/f/$function/edit' });
+  const navigate = useNavigate();
+  const path = target?.info.path;
+  useEffect(() => {
+    // The address goes with the name; one that has the ref stays.
+    if (path === undefined || path === name || !name.includes('::')) return;
+    void navigate({
+      to: '/p/$program/f/$function/edit',
+      params: { program, function: path },
+      search: node === undefined ? {} : { node },
+      replace: true,
+    });
+  }, [navigate, program, name, path, node]);
   if (!target)
     return problem ? (
       <div className="page narrow">
@@ -44,6 +58,7 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
   const [failed, setFailed] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const place = useDiffPlace('text');
+  const lacks = useCaller().lacks('EDIT');
   const { text, base } = draft;
   const dirty = text !== base.text;
   // Without anything typed the editor shows what is there.
@@ -59,7 +74,7 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
         : null,
     [dirty, info.ref, text, base],
   );
-  const { tried, difference, applying, apply } = useProposal(programId, info.ref, proposal);
+  const { tried, difference, applying, apply, retry } = useProposal(programId, info.ref, proposal);
   const outcome = tried.state === 'done' ? tried.outcome : null;
   const stale = base.hash !== now.hash;
   const fits = !stale && outcome?.__typename === 'EditApplied' ? outcome : null;
@@ -147,10 +162,16 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
             describedBy="verdict"
             text={text}
             marks={marks}
+            readOnly={lacks !== null}
             onChange={write}
             onApply={() => void submit()}
           />
           <div className="editing-side">
+            {lacks && (
+              <div className="editing-part">
+                <Notice tone="warn" title={lacks} />
+              </div>
+            )}
             {gone && (
               <div className="editing-part">
                 <Notice tone="warn" title="The newest revision does not have this function any more.">
@@ -184,7 +205,7 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
             )}
             {!(stale && dirty) && (
               <section className="editing-part" aria-label="Dry run">
-                <Findings id="verdict" tried={tried} onGo={go} />
+                <Findings id="verdict" tried={tried} onGo={go} onRetry={retry} />
               </section>
             )}
             {fits && difference && (
@@ -248,7 +269,9 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
             </form>
             <section className="editing-part" aria-labelledby="names-title">
               <h2 id="names-title">Names</h2>
-              {dirty ? (
+              {lacks ? (
+                <p className="muted">{lacks}</p>
+              ) : dirty ? (
                 <p className="muted">
                   Apply or drop the draft to rename; names of nodes can be changed in the text, too.
                 </p>

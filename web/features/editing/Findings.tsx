@@ -1,18 +1,18 @@
 import { CircleAlert, CircleCheck, LoaderCircle, TriangleAlert } from 'lucide-react';
 
-import { Badge, Counts, Message, ProblemPanel } from '../../ui';
+import { Badge, counted, Counts, Message, ProblemPanel } from '../../ui';
 import type { Mistake, Tried } from './model';
 
 /** What a dry run says of what is written. */
-export function Findings(props: { id: string; tried: Tried; onGo?: (mistake: Mistake) => void }) {
-  const { id, tried, onGo } = props;
+export function Findings(props: { id: string; tried: Tried; onGo?: (mistake: Mistake) => void; onRetry: () => void }) {
+  const { id, tried, onGo, onRetry } = props;
   const outcome = tried.state === 'done' ? tried.outcome : tried.state === 'trying' ? tried.last : null;
   return (
     <div className="tried" data-tried={tried.state === 'done' ? tried.outcome.__typename : tried.state}>
       <p id={id} role="status" className="tried-head">
         <Verdict tried={tried} />
       </p>
-      {tried.state === 'failed' && <ProblemPanel problem={tried.problem} />}
+      {tried.state === 'failed' && <ProblemPanel problem={tried.problem} onRetry={onRetry} />}
       {outcome?.__typename === 'EditRejected' && (
         <ul className="tried-list" aria-label="Mistakes">
           {outcome.errors.map((mistake, at) => (
@@ -38,11 +38,26 @@ export function Findings(props: { id: string; tried: Tried; onGo?: (mistake: Mis
       {outcome?.__typename === 'EditApplied' &&
         (outcome.diagnosticsAdded.length > 0 || outcome.diagnosticsResolved.length > 0) && (
           <ul className="tried-list" aria-label="What the verifier says of it">
-            {outcome.diagnosticsAdded.slice(0, 20).map(({ code, message, severity }, at) => (
+            {outcome.diagnosticsAdded.slice(0, 20).map(({ code, message, severity, details }, at) => (
               <li key={at}>
                 <TriangleAlert size={13} aria-hidden className={severity === 'ERROR' ? 'wrong' : 'warn'} />
                 <div>
                   <code className="muted">{code}</code> <Message>{message}</Message>
+                  {(details?.function || details?.text) && (
+                    <span className="muted tried-near">
+                      {details.function && (
+                        <>
+                          in <code>{details.function}</code>
+                        </>
+                      )}
+                      {details.text && (
+                        <>
+                          {details.function && ': '}
+                          <code>{details.text.trim()}</code>
+                        </>
+                      )}
+                    </span>
+                  )}
                 </div>
               </li>
             ))}
@@ -90,10 +105,17 @@ function Verdict({ tried }: { tried: Tried }) {
         case 'EditApplied':
           return (
             <>
-              <Badge tone="ok">
-                <CircleCheck size={12} aria-hidden />
-                can be applied
-              </Badge>
+              {outcome.diagnosticsAdded.length > 0 ? (
+                <Badge tone="warn">
+                  <TriangleAlert size={12} aria-hidden />
+                  can be applied, with {counted(outcome.diagnosticsAdded.length, 'new finding')}
+                </Badge>
+              ) : (
+                <Badge tone="ok">
+                  <CircleCheck size={12} aria-hidden />
+                  can be applied
+                </Badge>
+              )}
               <Counts {...outcome.changed} />
             </>
           );

@@ -23,7 +23,7 @@ export function RenameForm(props: {
   const [typed, setTyped] = useState(name);
   const [failed, setFailed] = useState<string | null>(null);
   const proposal = useMemo(() => renameOf(what, entity, name, typed, revision), [what, entity, name, typed, revision]);
-  const { tried, difference, applying, apply } = useProposal(programId, functionRef, proposal);
+  const { tried, difference, applying, apply, retry } = useProposal(programId, functionRef, proposal);
   const ready = tried.state === 'done' && tried.outcome.__typename === 'EditApplied' && !applying;
 
   const submit = async (event: FormEvent) => {
@@ -56,7 +56,12 @@ export function RenameForm(props: {
           Rename
         </button>
       </div>
-      {tried.state !== 'idle' && <Findings id={`${id}-verdict`} tried={tried} />}
+      {tried.state !== 'idle' && <Findings id={`${id}-verdict`} tried={tried} onRetry={retry} />}
+      {typed.trim() === '' && name !== '' && what === 'function' && (
+        <p id={`${id}-verdict`} className="muted">
+          A function has a name.
+        </p>
+      )}
       {difference && <DiffView {...difference} program={program} place={place} />}
       {failed && (
         <p className="editing-wrong" role="alert">

@@ -18,10 +18,11 @@ export function TextEditor(props: {
   describedBy: string;
   text: string;
   marks: readonly Mark[];
+  readOnly: boolean;
   onChange(text: string): void;
   onApply(): void;
 }) {
-  const { field, label, describedBy, text, marks, onChange, onApply } = props;
+  const { field, label, describedBy, text, marks, readOnly, onChange, onApply } = props;
   const backdrop = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState({ line: 1, column: 1 });
   const lines = text.split('\n');
@@ -38,13 +39,15 @@ export function TextEditor(props: {
               <div key={at} className={mark ? 'editor-line wrong' : 'editor-line'}>
                 <span className="editor-number">{at + 1}</span>
                 {mark?.column != null && (
-                  <span
-                    className="editor-mark"
-                    style={{
-                      left: `calc(${Math.min(mark.column - 1, line.length)}ch + 52px)`,
-                      width: `${Math.max(1, mark.length)}ch`,
-                    }}
-                  />
+                  <span className="editor-marks">
+                    <span
+                      className="editor-mark"
+                      style={{
+                        left: `calc(${Math.min(mark.column - 1, line.length)}ch + 6px)`,
+                        width: `${Math.max(1, mark.length)}ch`,
+                      }}
+                    />
+                  </span>
                 )}
               </div>
             );
@@ -58,6 +61,7 @@ export function TextEditor(props: {
           aria-invalid={marks.length > 0}
           aria-keyshortcuts="Control+Enter"
           value={text}
+          readOnly={readOnly}
           spellCheck={false}
           autoComplete="off"
           autoCapitalize="off"

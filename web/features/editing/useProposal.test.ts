@@ -1,3 +1,4 @@
+import { CombinedError } from '@urql/core';
 import type { Client } from 'urql';
 import { expect, test, vi } from 'vitest';
 
@@ -46,5 +47,27 @@ test('what edits would change is known once they are tried, and asked for no mor
 
   await proposal.during(() => proposal.now().apply(null));
   expect(sent.map(({ tried }) => tried)).toEqual([true, true, false]);
+  vi.useRealTimers();
+});
+
+test('edits that could not be tried for want of a server are tried again by themselves', async () => {
+  vi.useFakeTimers();
+  const { sent, client } = applying();
+  const there = client.mutation;
+  client.mutation = (() => ({
+    subscribe: (told: (answer: object) => void) => {
+      told({ error: new CombinedError({ networkError: new Error('away') }) });
+      return { unsubscribe: () => {} };
+    },
+  })) as unknown as Client['mutation'];
+  const proposal = await use(useProposal, client, 'p', 'f1', rename('sum'));
+  await proposal.during(async () => vi.advanceTimersByTime(300));
+  expect(proposal.now().tried).toMatchObject({ state: 'failed', problem: { code: 'OFFLINE' } });
+  client.mutation = there;
+  await proposal.during(async () => vi.advanceTimersByTime(2_000));
+  expect(proposal.now().tried.state).toBe('failed');
+  await proposal.during(async () => vi.advanceTimersByTime(300));
+  expect(proposal.now().tried.state).toBe('done');
+  expect(sent.length).toBe(1);
   vi.useRealTimers();
 });

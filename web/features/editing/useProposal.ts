@@ -3,12 +3,14 @@ import { useClient } from 'urql';
 
 import { EditProposeDocument } from '../../generated/graphql';
 import { freshKey } from '../../lib/key';
-import { problemOf, type Problem } from '../../lib/problems';
+import { OFFLINE, problemOf, type Problem } from '../../lib/problems';
 import { foreseenBy, type Difference } from '../preview';
 import type { Outcome, Proposal, Tried } from './model';
 
 /** How long one waits for the next key before edits are tried, in milliseconds. */
 const PAUSE = 250;
+/** How long after edits could not be tried for want of a server they are tried again, in milliseconds. */
+const AGAIN = 2000;
 
 /**
  * Tries edits while they are written: a dry run of the newest, once the writer pauses; what is under way is given up when
@@ -17,6 +19,7 @@ const PAUSE = 250;
 export function useProposal(program: string, ref: string, proposal: Proposal | null) {
   const client = useClient();
   const [tried, setTried] = useState<{ of: string; outcome: Outcome | null; problem: Problem | null } | null>(null);
+  const [attempt, setAttempt] = useState(0);
   const [applying, setApplying] = useState(false);
   const key = useRef<{ of: string; key: string }>(null);
   const written = proposal === null ? null : JSON.stringify(proposal);
@@ -37,7 +40,13 @@ export function useProposal(program: string, ref: string, proposal: Proposal | n
       clearTimeout(timer);
       leave();
     };
-  }, [client, program, ref, written]);
+  }, [client, program, ref, written, attempt]);
+  const retry = useCallback(() => setAttempt((before) => before + 1), []);
+  useEffect(() => {
+    if (tried?.problem?.code !== OFFLINE || tried.of !== written) return;
+    const timer = setTimeout(retry, AGAIN);
+    return () => clearTimeout(timer);
+  }, [tried, written, retry]);
 
   const apply = useCallback(
     async (message: string | null): Promise<Outcome | Problem> => {
@@ -75,5 +84,5 @@ export function useProposal(program: string, ref: string, proposal: Proposal | n
         : null,
     [client, program, written, diff],
   );
-  return { tried: state, difference, applying, apply };
+  return { tried: state, difference, applying, apply, retry };
 }

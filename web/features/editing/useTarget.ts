@@ -24,15 +24,18 @@ export function useTarget(programId: string, name: string, head: number | null) 
   const [attempt, setAttempt] = useState(0);
   const reads = useRef<Chase<number | null>>(null);
   useEffect(() => {
+    // Found once, it is asked for by its ref: its name may become another.
+    let key = functionKey(name);
     const chased = chase<number | null>(async (_, isLeft) => {
       // Not kept by the client: a dry run would have it asked anew with every key.
       const { data, error } = await client
-        .query(EditTargetDocument, { id: programId, ...functionKey(name) }, { requestPolicy: 'network-only' })
+        .query(EditTargetDocument, { id: programId, ...key }, { requestPolicy: 'network-only' })
         .toPromise();
       if (isLeft()) return;
       const info = data?.program?.function;
       if (!info) return setProblem(problemOf(error));
       const revision = data.program?.revision?.number ?? null;
+      key = functionKey(info.ref);
       setProblem(undefined);
       setTarget({ info, now: { revision, hash: info.contentHash, text: plainText(info.text ?? '') } });
     });

@@ -1,12 +1,19 @@
 import { createContext, use, useCallback, useEffect, useReducer, useState, type ReactNode } from 'react';
-import { useClient } from 'urql';
+import { useClient, type Client } from 'urql';
 
-import { FeedEventsDocument, FeedHeadDocument, FeedOlderDocument, FeedStartDocument } from '../../generated/graphql';
+import {
+  FeedBranchDocument,
+  FeedBranchesDocument,
+  FeedEventsDocument,
+  FeedHeadDocument,
+  FeedOlderDocument,
+  FeedStartDocument,
+} from '../../generated/graphql';
 import { useSocket } from '../../lib/connection';
 import { follow } from '../../lib/follow';
 import { problemOf, UNAUTHENTICATED, type Problem } from '../../lib/problems';
 import { programKey } from '../../lib/program';
-import { after, EMPTY, type Feed } from './model';
+import { after, EMPTY, type Feed, type Item } from './model';
 
 /** A program that is open: what it is called, and what happens to it. */
 export interface Live {
@@ -29,6 +36,19 @@ export interface Live {
 }
 
 const FRESH = { requestPolicy: 'network-only' } as const;
+
+/** Of more branches than these, those that moved last have their revisions in the feed from the start. */
+const BRANCHES = 8;
+
+/** The newest revisions of the branches beside `main`. What cannot be read is left out: the feed goes on without. */
+async function besideMain(client: Client, id: string): Promise<Item[]> {
+  const { data } = await client.query(FeedBranchesDocument, { id }, FRESH).toPromise();
+  const branches = data?.program?.branches?.nodes.filter(({ name }) => name !== 'main') ?? [];
+  const newest = branches.sort((a, b) => b.head.number - a.head.number).slice(0, BRANCHES);
+  const pages = newest.map(({ name }) => client.query(FeedBranchDocument, { id, at: name }, FRESH).toPromise());
+  const items = (await Promise.all(pages)).flatMap(({ data }) => data?.program?.history?.nodes ?? []);
+  return items.filter(({ branch }) => branch !== 'main');
+}
 
 const Context = createContext<Live | null>(null);
 
@@ -79,6 +99,9 @@ export function LiveProvider(props: {
       dispatch({ type: 'started', items: history?.nodes ?? [], head: revision?.number ?? null });
       setOlder(history?.pageInfo.hasNextPage ? { after: history.pageInfo.endCursor, busy: false } : null);
       setOpened({ programId, name, doc, cursor: eventCursor });
+      void besideMain(client, programId).then((items) => {
+        if (!left) dispatch({ type: 'beside', items });
+      });
     });
     return () => {
       left = true;

@@ -46,6 +46,18 @@ test('other branches, checkpoints and branches leave the head where it is', () =
   expect([feed.head, numbers(feed.items)]).toEqual([2, [4, 3, 2, 1]]);
 });
 
+test('revisions of other branches stand among those of main as far as these are loaded', () => {
+  const beside: Change = { type: 'beside', items: [item(12, { branch: 'idea' }), item(4, { branch: 'idea' })] };
+  const feed = all([{ type: 'started', items: [item(13), item(11), item(9)], head: 13 }, beside]);
+  expect([numbers(feed.items), feed.head]).toEqual([[13, 12, 11, 9], 13]);
+  const more = after(feed, { type: 'older', items: [item(8), item(3)] });
+  expect([numbers(more.items), more.beside]).toEqual([[13, 12, 11, 9, 8, 4, 3], []]);
+  // What has come by itself meanwhile and waits goes on waiting.
+  const paused = all([started, { type: 'paused' }, arrived(5, { branch: 'idea' })]);
+  const waits = after(paused, { type: 'beside', items: [item(5, { branch: 'idea' })] });
+  expect([numbers(waits.items), numbers(waits.waiting)]).toEqual([[2, 1], [5]]);
+});
+
 test('a pause keeps the picture still and counts; going on shows everything', () => {
   const paused = all([started, { type: 'paused' }, arrived(3), arrived(4)]);
   expect([paused.head, numbers(paused.items), numbers(paused.waiting)]).toEqual([2, [2, 1], [4, 3]]);
@@ -113,6 +125,16 @@ test('places are functions first, the most touched before the others', () => {
     { function: 'f2', path: 'm::g', refs: ['n2', 'n3'] },
     { function: 'f1', path: 'm::f', refs: ['n1'] },
     { function: null, path: 'm', refs: ['m1'] },
+  ]);
+});
+
+test('a function that is gone is told by its ref', () => {
+  const nodes = [
+    { ref: 'f3', kind: 'FUNCTION', change: 'REMOVED', path: null, entity: null },
+    { ref: 'n9', kind: 'NODE', change: 'REMOVED', path: null, entity: null },
+  ];
+  expect(touchedPlaces({ touched: { totalCount: 2, nodes } as unknown as Item['touched'] })).toEqual([
+    { function: null, path: 'function f3, removed', refs: ['f3'] },
   ]);
 });
 

@@ -17,6 +17,8 @@ export interface Touched {
 export interface Feed {
   /** The revisions, newest first. */
   items: readonly Item[];
+  /** Revisions of other branches that are older than all that is shown. */
+  beside: readonly Item[];
   /** Those that came while it was paused, newest first. */
   waiting: readonly Item[];
   paused: boolean;
@@ -37,6 +39,7 @@ export interface Feed {
 
 export const EMPTY: Feed = {
   items: [],
+  beside: [],
   waiting: [],
   paused: false,
   status: 'connecting',
@@ -55,6 +58,8 @@ export type Change =
   /** A branch or checkpoint was made or removed. */
   | { type: 'named' }
   | { type: 'older'; items: readonly Item[] }
+  /** Revisions of branches beside `main`, to stand among those of `main` as far as these are loaded. */
+  | { type: 'beside'; items: readonly Item[] }
   | { type: 'status'; status: LiveStatus }
   /** The head's number, asked for after a connection came back. */
   | { type: 'until'; head: number }
@@ -103,6 +108,19 @@ function arrived(feed: Feed, item: Item, touched: readonly string[]): Feed {
   return settled({ ...feed, catching, items, head: headOf([item], feed.head), light: lit(feed.light, touched) });
 }
 
+/** Puts those of other branches among those of `main`, as far down as these are shown. */
+function among(feed: Feed): Feed {
+  const oldest = feed.items.at(-1)?.number ?? 0;
+  const [now, later] = [true, false].map((shown) => feed.beside.filter(({ number }) => number > oldest === shown)) as [
+    Item[],
+    Item[],
+  ];
+  // What has come by itself meanwhile is what the list had, and waits where that waits.
+  const waiting = new Set(feed.waiting.map(({ number }) => number));
+  const items = newestFirst([...feed.items, ...now.filter(({ number }) => !waiting.has(number))]);
+  return { ...feed, items, beside: later };
+}
+
 /** The feed after something happened. */
 export function after(feed: Feed, change: Change): Feed {
   switch (change.type) {
@@ -115,7 +133,9 @@ export function after(feed: Feed, change: Change): Feed {
       return { ...feed, names: { changes, shown: feed.paused ? feed.names.shown : changes } };
     }
     case 'older':
-      return { ...feed, items: newestFirst([...feed.items, ...change.items]) };
+      return among({ ...feed, items: newestFirst([...feed.items, ...change.items]) });
+    case 'beside':
+      return among({ ...feed, beside: change.items });
     case 'status': {
       const back = feed.status === 'reconnecting' && change.status === 'connected';
       const lost = change.status === 'reconnecting';
@@ -150,17 +170,22 @@ export function after(feed: Feed, change: Change): Feed {
   }
 }
 
+/** What is told by its ref when it is gone. */
+const GONE: ReadonlySet<string> = new Set(['FUNCTION', 'MODULE', 'TYPE']);
+
 /** The functions that a revision touched, each once, the most touched first; then everything else. */
 export function touchedPlaces({ touched }: Pick<Item, 'touched'>): Touched[] {
   const places = new Map<string, Touched>();
-  for (const { ref, path, entity } of touched?.nodes ?? []) {
+  for (const { ref, kind, change, path, entity } of touched?.nodes ?? []) {
     const owner =
       entity && 'owner' in entity
         ? entity.owner
         : entity?.__typename === 'Function'
           ? { ref: entity.ref, path: entity.path }
           : null;
-    const name = owner?.path ?? path;
+    // What is gone has no path any more; what was in it goes without saying.
+    const gone = GONE.has(kind) && change === 'REMOVED' ? `${kind.toLowerCase()} ${ref}, removed` : null;
+    const name = owner?.path ?? path ?? gone;
     if (!name) continue;
     const place = places.get(name) ?? { function: owner?.ref ?? null, path: name, refs: [] };
     place.refs.push(ref);

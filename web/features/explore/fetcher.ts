@@ -2,12 +2,8 @@ import { createGraphiQLFetcher, type Fetcher } from '@graphiql/toolkit';
 import { Kind, parse, type DocumentNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 
-/** The addresses of the server that the page came from. */
-export function endpoints(page: URL): { http: string; socket: string } {
-  const socket = new URL('/graphql/ws', page);
-  socket.protocol = page.protocol === 'https:' ? 'wss:' : 'ws:';
-  return { http: new URL('/graphql', page).href, socket: socket.href };
-}
+import { endpoints, headersOf, type Identity } from '../../lib/address';
+import { storedIdentity } from '../../lib/stored';
 
 /** What `connection_init` takes in place of each header: browsers send none of their own with a WebSocket. */
 const INTRODUCTION: Record<string, string> = {
@@ -41,7 +37,14 @@ function connect(connectionParams: Record<string, unknown>): Fetcher {
 /** By who they say the caller is: what runs under one token goes on when another one is typed. */
 const senders = new Map<string, Fetcher>();
 
-function sender(headers?: Record<string, unknown>): Fetcher {
+/** The headers of the editor, on top of what the reader has told the dashboard in this tab. */
+export function introduced(identity: Identity, headers: Record<string, unknown> = {}): Record<string, unknown> {
+  if (identity.token === null && identity.author === null) return headers;
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return { ...headersOf(identity), ...Object.fromEntries(given) };
+}
+
+function sender(headers: Record<string, unknown>): Fetcher {
   const params = introduction(headers);
   const key = JSON.stringify(params);
   const send = senders.get(key) ?? connect(params);
@@ -62,12 +65,16 @@ function nameIn(document: DocumentNode, said: string | null | undefined): string
  * keyboard, and behind the change to another tab.
  */
 export const fetcher: Fetcher = (params, options) => {
-  const send = sender(options?.headers);
+  const headers = introduced(storedIdentity(), options?.headers) as Record<string, string>;
+  const send = sender(headers);
   try {
     const documentAST = parse(params.query);
-    return send({ ...params, operationName: nameIn(documentAST, params.operationName) }, { ...options, documentAST });
+    return send(
+      { ...params, operationName: nameIn(documentAST, params.operationName) },
+      { ...options, headers, documentAST },
+    );
   } catch {
     // The server tells where the syntax is wrong.
-    return send(params, options);
+    return send(params, { ...options, headers });
   }
 };

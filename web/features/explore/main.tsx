@@ -6,25 +6,16 @@ import 'graphiql/graphiql.css';
 import './page.css';
 import './monaco';
 
-import { GraphiQL } from 'graphiql';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
-import { fetcher } from './fetcher';
-import { READY_TABS } from './ready';
-import { storage } from './storage';
+import { Explore } from './Explore';
 
 const root = document.getElementById('explore');
 if (!root) throw new Error('the page has a place for GraphiQL');
 
 createRoot(root).render(
   <StrictMode>
-    <GraphiQL
-      fetcher={fetcher}
-      storage={storage}
-      shouldPersistHeaders={false}
-      defaultTabs={[...READY_TABS]}
-      defaultEditorToolsVisibility="variables"
-    />
+    <Explore />
   </StrictMode>,
 );

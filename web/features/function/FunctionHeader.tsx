@@ -11,9 +11,12 @@ export function FunctionHeader(props: {
   head: Head;
   rev: number | undefined;
   selected: string | null;
+  /** Whether the newest revision does not have it any more. */
   gone: boolean;
+  /** The revision whose content is shown. */
+  shown: number | null;
 }) {
-  const { program, head, rev, selected, gone } = props;
+  const { program, head, rev, selected, gone, shown } = props;
   return (
     <>
       <header className="function-head">
@@ -50,7 +53,7 @@ export function FunctionHeader(props: {
             <History size={13} aria-hidden />
             History
           </Link>
-          {!head.import && rev === undefined && (
+          {!head.import && rev === undefined && !gone && (
             <Link
               to="/p/$program/f/$function/edit"
               params={{ program, function: head.ref }}
@@ -73,12 +76,15 @@ export function FunctionHeader(props: {
             </Link>
           )}
         </span>
-        <Revision program={program} head={head} rev={rev} selected={selected} />
+        {!gone && <Revision program={program} head={head} rev={rev} selected={selected} />}
       </header>
       {gone && (
         <div className="function-notice">
           <Notice tone="warn" title="The newest revision does not have this function any more.">
-            <p className="muted">What you see is how it was last. The feed of edits says who removed it.</p>
+            <p className="muted">
+              What you see is how it was{shown === null ? ' last' : ` at r${shown}`}. The feed of edits says who removed
+              it.
+            </p>
           </Notice>
         </div>
       )}

@@ -2,6 +2,7 @@ import { Import } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useClient } from 'urql';
 
+import { useCaller } from '../../lib/caller';
 import { useLight } from '../../lib/useLight';
 import { setTitle } from '../../lib/title';
 import { counted, Empty, Notice, Tabs, useMedia, type Tab } from '../../ui';
@@ -55,8 +56,12 @@ export function FunctionPage(props: {
 
   const revOf = useCallback(() => rev, [rev]);
   const { select, open } = useOpening(graph, folds, { program, revOf, onSelect });
+  const { reveal } = folds;
+  // The address may name another node without anybody having selected it here.
+  useEffect(() => reveal(selected), [reveal, selected]);
   const connect = useCallback((start: Start, end: End) => setConnection({ start, end }), []);
-  const editable = rev === undefined && !gone;
+  const mayEdit = useCaller().lacks('EDIT') === null;
+  const editable = rev === undefined && !gone && mayEdit;
   const change = useMemo((): Change | null => {
     if (!connection || !graph) return null;
     const { start, end } = connection;
@@ -96,7 +101,14 @@ export function FunctionPage(props: {
   ];
   return (
     <div className="function" data-pane={pane}>
-      <FunctionHeader program={program} head={head} rev={rev} selected={selected} gone={gone} />
+      <FunctionHeader
+        program={program}
+        head={head}
+        rev={rev}
+        selected={selected}
+        gone={gone}
+        shown={loaded?.revision ?? null}
+      />
       <div className="function-panes">
         <div className="function-graph" {...(narrow && pane === 'graph' && GRAPH_PANEL)}>
           {head.import ? (

@@ -1,5 +1,5 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useCallback, useEffect } from 'react';
 
 import { ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
@@ -33,11 +33,36 @@ function Opened({ name }: { name: string }) {
     [navigate, program, name, rev],
   );
 
+  const path = rev === undefined ? head?.path : undefined;
+  useEffect(() => {
+    // The address goes with the name; one that has the ref stays.
+    if (path === undefined || path === name || !name.includes('::')) return;
+    void navigate({
+      to: '/p/$program/f/$function',
+      params: { program, function: path },
+      search: node === null ? {} : { node },
+      replace: true,
+    });
+  }, [navigate, program, name, path, node]);
+
   if (problem && !loaded)
     return (
       <div className="page narrow">
         <h1 className="mono">{name}</h1>
-        <ProblemPanel problem={problem} onRetry={retry} />
+        <ProblemPanel problem={problem} onRetry={retry}>
+          {problem.code === 'NOT_FOUND' && (
+            <>
+              {rev !== undefined && (
+                <Link to="/p/$program/f/$function" params={{ program, function: name }} className="button">
+                  Look at the head
+                </Link>
+              )}
+              <Link to="/p/$program" params={{ program }} className="button">
+                All functions of {program}
+              </Link>
+            </>
+          )}
+        </ProblemPanel>
       </div>
     );
   if (!head)

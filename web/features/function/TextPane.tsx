@@ -50,14 +50,15 @@ export function TextPane(props: TextProps) {
     };
   }, []);
 
-  const line = (selected === null ? undefined : places.get(selected)) ?? Math.min(at, lines.length - 1);
+  const chosen = selected === null ? undefined : places.get(selected);
+  const line = chosen ?? Math.min(at, lines.length - 1);
   useEffect(() => {
     const element = pane.current;
-    if (!element || selected === null || !places.has(selected)) return;
-    const top = line * LINE;
+    if (!element || chosen === undefined) return;
+    const top = chosen * LINE;
     if (top < element.scrollTop + LINE || top > element.scrollTop + element.clientHeight - 2 * LINE)
       element.scrollTop = Math.max(0, top - element.clientHeight / 3);
-  }, [line, selected, places]);
+  }, [chosen]);
 
   useEffect(() => {
     const element = pane.current;
@@ -68,9 +69,11 @@ export function TextPane(props: TextProps) {
       element.scrollTop = Math.max(0, top - element.clientHeight / 3);
     const word = element.querySelector<HTMLElement>(`[data-node="${follow}"]`);
     if (!word) return;
-    const left = word.offsetLeft;
-    if (left < element.scrollLeft || left + word.offsetWidth > element.scrollLeft + element.clientWidth)
-      element.scrollLeft = Math.max(0, left - element.clientWidth / 2);
+    const [left, right] = [word.offsetLeft, word.offsetLeft + word.offsetWidth];
+    // The beginnings of lines are seen wherever the word allows it.
+    if (right <= element.clientWidth) element.scrollLeft = 0;
+    else if (left < element.scrollLeft || right > element.scrollLeft + element.clientWidth)
+      element.scrollLeft = right - element.clientWidth + LINE;
   }, [follow, places]);
 
   const go = (to: number) => {
@@ -158,7 +161,7 @@ export function TextPane(props: TextProps) {
             at={first + index}
             total={lines.length}
             line={each}
-            active={first + index === line && selected !== null}
+            active={first + index === chosen}
             selected={selected}
             hovered={hovered}
             lit={each.refs.some((ref) => lit.has(ref))}

@@ -105,9 +105,11 @@ export function useFunction(
   useEffect(() => {
     if (name === null) return;
     let kept: Content | null = null;
+    // Found once, it is asked for by its ref: its name may become another.
+    let key = functionKey(name);
     const load = async (revision: number | undefined, isLeft: () => boolean) => {
       const at = revisionKey(revision).at ?? null;
-      const variables = { id: programId, ...functionKey(name), at };
+      const variables = { id: programId, ...key, at };
       const { data, error } = await client
         .query(FunctionHeadDocument, variables, { requestPolicy: 'network-only' })
         .toPromise();
@@ -115,6 +117,7 @@ export function useFunction(
       const program = data?.program;
       const head = program?.function;
       if (!program || !head) return fail(error);
+      key = functionKey(head.ref);
       setLoading((before) => ({ ...before, head, problem: undefined }));
       if (kept?.ref !== head.ref || kept.hash !== head.contentHash) {
         const progress = (done: number, total: number) =>

@@ -5,6 +5,7 @@ import { useClient } from 'urql';
 
 import { HistoryNamesDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
+import { useCaller } from '../../lib/caller';
 import { useOffer } from '../../lib/commands';
 import { setTitle } from '../../lib/title';
 import { counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
@@ -19,6 +20,7 @@ import {
   headOf,
   labelsByNumber,
   MAIN,
+  movedBy,
   newestBranches,
   selectionOf,
   selectionText,
@@ -57,7 +59,10 @@ export function HistoryView() {
   const shown = useMemo(() => (search.branch ? [search.branch] : newestBranches(branches)), [branches, search.branch]);
   const filter = { author: search.author ?? null, touching: search.touching ?? null };
   const timeline = useTimeline(programId, shown, filter, feed.items);
-  const { items } = timeline;
+  // The picture that is kept still is without them here, too.
+  const waiting = useMemo(() => new Set(feed.waiting.map(({ number }) => number)), [feed.waiting]);
+  const items = useMemo(() => timeline.items?.filter(({ number }) => !waiting.has(number)), [timeline.items, waiting]);
+  const lacks = useCaller().lacks('EDIT');
 
   useEffect(() => {
     setTitle(`History · ${program}`);
@@ -103,11 +108,26 @@ export function HistoryView() {
     [items, filtered],
   );
 
+  const moved =
+    !filtered && (action?.type === 'undo' || action?.type === 'redo')
+      ? movedBy(action.type, action.branch, items ?? [])
+      : null;
   const change = useMemo(
     (): Change | null =>
       action && {
         ...wordsOf(action),
-        subject: `On the branch ${action.branch}${head === null ? '' : `, which stands at r${head}`}. One revision is appended; nothing is rewritten or lost.`,
+        subject: (
+          <>
+            {moved && (
+              <>
+                {action.type === 'undo' ? 'Takes back' : 'Brings back'} <b>r{moved.number}</b> by {moved.actor.name}: “
+                {headline(moved)}”.{' '}
+              </>
+            )}
+            On the branch {action.branch}
+            {head !== null && `, which stands at r${head}`}. One revision is appended; nothing is rewritten or lost.
+          </>
+        ),
         ask: (asking) => ask(client, programId, action, asking),
         ...(action.type === 'merge' && {
           settle: (ref, conflicts, asking) => textOf(client, programId, action, ref, conflicts, asking),
@@ -124,6 +144,7 @@ export function HistoryView() {
   };
 
   const doing: Doing = {
+    lacks,
     branch,
     head,
     checkpointOf: (number) => checkpoints.find(({ revision }) => revision?.number === number)?.name ?? null,
@@ -131,7 +152,7 @@ export function HistoryView() {
     name: setNaming,
     forget: setForgetting,
   };
-  useOffer([
+  const offers = [
     {
       id: 'undo',
       label: `Undo the last change on ${branch}…`,
@@ -139,7 +160,8 @@ export function HistoryView() {
       run: () => setAction({ type: 'undo', branch }),
     },
     { id: 'redo', label: `Redo on ${branch}…`, icon: Redo2, run: () => setAction({ type: 'redo', branch }) },
-  ]);
+  ];
+  useOffer(lacks === null ? offers : []);
   const onBranch = branch === MAIN ? '' : ` on ${branch}`;
   return (
     <div className="history" data-selected={selection.length > 0} data-diff={search.diff}>
@@ -151,6 +173,8 @@ export function HistoryView() {
             <button
               type="button"
               className="button"
+              disabled={lacks !== null}
+              title={lacks ?? undefined}
               onClick={() => setAction({ type: 'revert', branch, of: { author: search.author ?? '' } })}
             >
               <UserX size={14} aria-hidden />
@@ -158,11 +182,23 @@ export function HistoryView() {
             </button>
           )}
           <output className="muted told">{told?.text}</output>
-          <button type="button" className="button" onClick={() => setAction({ type: 'undo', branch })}>
+          <button
+            type="button"
+            className="button"
+            disabled={lacks !== null}
+            title={lacks ?? undefined}
+            onClick={() => setAction({ type: 'undo', branch })}
+          >
             <Undo2 size={14} aria-hidden />
             Undo{onBranch}…
           </button>
-          <button type="button" className="button" onClick={() => setAction({ type: 'redo', branch })}>
+          <button
+            type="button"
+            className="button"
+            disabled={lacks !== null}
+            title={lacks ?? undefined}
+            onClick={() => setAction({ type: 'redo', branch })}
+          >
             <Redo2 size={14} aria-hidden />
             Redo{onBranch}…
           </button>

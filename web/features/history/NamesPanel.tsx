@@ -38,6 +38,8 @@ export function NamesPanel(props: {
                 <button
                   type="button"
                   className="button"
+                  disabled={doing.lacks !== null}
+                  title={doing.lacks ?? undefined}
                   onClick={() => doing.act({ type: 'merge', branch: here, from: name })}
                 >
                   <GitMerge size={14} aria-hidden />
@@ -46,6 +48,7 @@ export function NamesPanel(props: {
               )}
               {name !== MAIN && (
                 <DeleteButton
+                  lacks={doing.lacks}
                   what={`the branch ${name}`}
                   onClick={() => doing.forget({ kind: 'branch', name, at: head.number })}
                 />
@@ -80,6 +83,8 @@ export function NamesPanel(props: {
                   <button
                     type="button"
                     className="button"
+                    disabled={doing.lacks !== null}
+                    title={doing.lacks ?? undefined}
                     onClick={() => doing.act({ type: 'restore', branch: here, to: revision.number, checkpoint: name })}
                   >
                     <History size={14} aria-hidden />
@@ -88,6 +93,7 @@ export function NamesPanel(props: {
                 </>
               )}
               <DeleteButton
+                lacks={doing.lacks}
                 what={`the checkpoint ${name}`}
                 onClick={() => doing.forget({ kind: 'checkpoint', name, at: revision?.number ?? null })}
               />
@@ -99,13 +105,14 @@ export function NamesPanel(props: {
   );
 }
 
-function DeleteButton({ what, onClick }: { what: string; onClick(): void }) {
+function DeleteButton({ lacks, what, onClick }: { lacks: string | null; what: string; onClick(): void }) {
   return (
     <button
       type="button"
       className="button plain icon"
       aria-label={`Delete ${what}…`}
-      title={`Delete ${what}…`}
+      title={lacks ?? `Delete ${what}…`}
+      disabled={lacks !== null}
       onClick={onClick}
     >
       <Trash2 size={14} aria-hidden />

@@ -21,6 +21,8 @@ export interface Look {
 
 /** What can be done from a panel. */
 export interface Doing {
+  /** Why the reader may change nothing, in words; null where they may. */
+  lacks: string | null;
   /** The branch that would move. */
   branch: string;
   /** Its head; null where that is not known. */
@@ -65,7 +67,8 @@ export function RevisionPanel(props: {
   return (
     <>
       {head(selection.length === 2 ? `r${from} compared with r${to}` : counted(selection.length, 'revision'))}
-      <div className="revision-acts">
+      <fieldset className="revision-acts" disabled={doing.lacks !== null} title={doing.lacks ?? undefined}>
+        <legend className="hidden">What can be done</legend>
         <button
           type="button"
           className="button"
@@ -74,7 +77,7 @@ export function RevisionPanel(props: {
           <Undo2 size={14} aria-hidden />
           Take {selection.length === 2 ? 'both' : 'all'} back…
         </button>
-      </div>
+      </fieldset>
       {selection.length === 2 && to !== undefined ? (
         <Compared programId={programId} program={program} from={`r${from}`} to={`r${to}`} look={look} />
       ) : (
@@ -122,7 +125,8 @@ function One(props: { programId: string; program: string; number: number; look: 
           <Ago at={createdAt} />
         </p>
       </div>
-      <div className="revision-acts">
+      <fieldset className="revision-acts" disabled={doing.lacks !== null} title={doing.lacks ?? undefined}>
+        <legend className="hidden">What can be done</legend>
         {content && kind !== 'CREATE' && (
           <button
             type="button"
@@ -187,7 +191,7 @@ function One(props: { programId: string; program: string; number: number; look: 
             Merge into {here}…
           </button>
         )}
-      </div>
+      </fieldset>
       {kind === 'CREATE' ? (
         <p className="panel-body muted">
           The first revision: {counted(changed.added, 'entity', 'entities')} in {counted(changed.functions, 'function')}

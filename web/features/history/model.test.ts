@@ -6,6 +6,7 @@ import {
   labelsByNumber,
   lengthened,
   merged,
+  movedBy,
   newestBranches,
   renewed,
   selectionOf,
@@ -101,4 +102,15 @@ test('what one conflict looks like is asked with ours where nothing is said yet'
     { ref: 'n2', take: 'OURS' },
     { ref: 'f3', take: 'THEIRS' },
   ]);
+});
+
+test('an undo takes back what the branch builds on last, a redo brings back the first that was undone after it', () => {
+  const step = (number: number, kind: string, undone = false) => ({ ...item(number, undone), kind }) as Item;
+  const items = [step(6, 'UNDO'), step(5, 'CHECKPOINT'), item(4, true), item(3, true), item(2), step(1, 'CREATE')];
+  expect(movedBy('undo', 'main', items)?.number).toBe(2);
+  expect(movedBy('redo', 'main', items)?.number).toBe(3);
+  expect(movedBy('undo', 'fees', items)).toBe(null);
+  // What was undone before another edit is not brought back.
+  expect(movedBy('redo', 'main', [item(7), ...items])).toBe(null);
+  expect(movedBy('undo', 'main', items.slice(-1))).toBe(null);
 });

@@ -97,6 +97,16 @@ export function headOf(
     .reduce<number | null>((head, { number }) => Math.max(head ?? 0, number), named?.head.number ?? null);
 }
 
+/** What an undo or a redo would move: the newest revision that a branch builds on, or the first of those undone after it. */
+export function movedBy(type: 'undo' | 'redo', branch: string, items: readonly Item[]): Item | null {
+  const line = items.filter(
+    (item) => item.branch === branch && movesContent(item) && item.kind !== 'UNDO' && item.kind !== 'REDO',
+  );
+  const here = line.filter(({ undone }) => !undone).reduce((most, { number }) => Math.max(most, number), 0);
+  if (type === 'undo') return line.find(({ number, kind }) => number === here && kind !== 'CREATE') ?? null;
+  return line.filter(({ undone, number }) => undone && number > here).at(-1) ?? null;
+}
+
 /** The names that point at revisions, by number. */
 export interface Label {
   kind: 'branch' | 'checkpoint';

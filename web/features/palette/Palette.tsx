@@ -8,7 +8,6 @@ import {
   Hash,
   History,
   Package,
-  Search,
   Workflow,
   type LucideIcon,
 } from 'lucide-react';
@@ -24,7 +23,7 @@ import { useAsk } from '../../lib/ask';
 import { useCommands } from '../../lib/commands';
 import { programKey } from '../../lib/program';
 import { entriesOf, HEADINGS, isNodeRef, isRunId, runsOf, sections, type Entry, type Kind } from './model';
-import './palette.css';
+import { PaletteFrame, type Typing } from './PaletteFrame';
 
 const ICONS: Record<Kind, LucideIcon> = {
   command: CommandIcon,
@@ -42,16 +41,15 @@ const ICONS: Record<Kind, LucideIcon> = {
 const REST = 120;
 
 /** Everything by its name: what is typed is looked for, arrows choose, Enter goes there. */
-export default function Palette({ program, onClose }: { program: string | undefined; onClose(): void }) {
+export default function Palette(props: Typing & { program: string | undefined; onClose(): void }) {
+  const { program, typed, onType, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const navigate = useNavigate();
   const commands = useCommands();
   const id = useId();
-  const [typed, setTyped] = useState('');
   const [query, setQuery] = useState('');
   const [at, setAt] = useState(0);
 
-  useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     const timer = setTimeout(() => setQuery(typed.trim()), REST);
     return () => clearTimeout(timer);
@@ -145,33 +143,19 @@ export default function Palette({ program, onClose }: { program: string | undefi
   };
 
   return (
-    <dialog ref={dialog} className="dialog palette" aria-label="Find" onClose={onClose}>
-      <div className="palette-input">
-        <Search size={16} aria-hidden />
-        <input
-          role="combobox"
-          aria-label="Find functions, nodes, types, revisions and commands"
-          aria-expanded
-          aria-controls={`${id}list`}
-          aria-autocomplete="list"
-          aria-activedescendant={active && optionId(id, active)}
-          placeholder={program ? `Find in ${program}, or type a command` : 'Find a program, a run or a command'}
-          value={typed}
-          onChange={(event) => {
-            setTyped(event.target.value);
-            setAt(0);
-          }}
-          onKeyDown={onKeyDown}
-          autoComplete="off"
-          spellCheck={false}
-          maxLength={200}
-          autoFocus
-        />
-        <button type="button" className="button plain" onClick={close}>
-          <kbd>Esc</kbd>
-          <span className="hidden">Close</span>
-        </button>
-      </div>
+    <PaletteFrame
+      dialog={dialog}
+      program={program}
+      typed={typed}
+      onType={(text) => {
+        onType(text);
+        setAt(0);
+      }}
+      list={`${id}list`}
+      active={active && optionId(id, active)}
+      onKeyDown={onKeyDown}
+      onClose={onClose}
+    >
       <div id={`${id}list`} role="listbox" aria-label="What is found" className="palette-list" tabIndex={-1}>
         {groups.map(([kind, all]) => (
           <div key={kind} role="group" aria-labelledby={`${id}${kind}`}>
@@ -205,7 +189,7 @@ export default function Palette({ program, onClose }: { program: string | undefi
               ? 'Nothing is called like this.'
               : `${shown.length} found`}
       </output>
-    </dialog>
+    </PaletteFrame>
   );
 }
 

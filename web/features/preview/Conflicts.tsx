@@ -1,6 +1,9 @@
 import { Check, Split } from 'lucide-react';
 import { useId, useState } from 'react';
 
+import { ConflictPlaceDocument } from '../../generated/graphql';
+import { useAsk } from '../../lib/ask';
+import { programKey } from '../../lib/program';
 import { Badge, Message } from '../../ui';
 import type { Conflict } from './model';
 import {
@@ -23,7 +26,8 @@ export interface Settling {
 }
 
 /** What collides, by entity, with what stands there on each side; where it can be settled, by what. */
-export function Conflicts({ conflicts, settling }: { conflicts: readonly Conflict[]; settling: Settling | undefined }) {
+export function Conflicts(props: { conflicts: readonly Conflict[]; program: string; settling: Settling | undefined }) {
+  const { conflicts, program, settling } = props;
   return (
     <ul className="conflicts" aria-label="Conflicts">
       {conflictsByRef(conflicts).map(([ref, all]) => (
@@ -31,6 +35,7 @@ export function Conflicts({ conflicts, settling }: { conflicts: readonly Conflic
           <div className="conflict-head">
             <Split size={14} aria-hidden />
             <strong className="mono">{ref}</strong>
+            <Place program={program} entity={ref} />
             {settling && isAnswered(ref, all, settling.choices) && (
               <Badge tone="ok">
                 <Check size={12} aria-hidden />
@@ -57,6 +62,21 @@ export function Conflicts({ conflicts, settling }: { conflicts: readonly Conflic
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The function that something is, or is in; nothing where the program has it no more, or not yet. */
+function Place({ program, entity }: { program: string; entity: string }) {
+  const node = entity.startsWith('n');
+  const variables = { ...programKey(program), ref: entity, node };
+  const { data } = useAsk(ConflictPlaceDocument, variables, { pause: !/^[fn]\d/.test(entity) });
+  const path = data?.program?.computeNode?.owner?.path ?? data?.program?.function?.path;
+  if (!path) return null;
+  return (
+    <span className="mono muted">
+      {node && 'in '}
+      {path}
+    </span>
   );
 }
 

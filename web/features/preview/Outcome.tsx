@@ -42,7 +42,7 @@ export function Outcome(props: {
           <Notice tone="warn" title="This cannot be done as it is: something collides.">
             {settling && <p className="muted">Settle each: take a side, or write it otherwise. Then preview again.</p>}
           </Notice>
-          <Conflicts conflicts={settling ? conflicts : preview.conflicts} settling={settling} />
+          <Conflicts conflicts={settling ? conflicts : preview.conflicts} program={program} settling={settling} />
         </>
       );
     case 'made':

@@ -2,6 +2,7 @@ import { RotateCw } from 'lucide-react';
 import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from 'react';
 
 import type { ResolutionInput } from '../../generated/graphql';
+import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { Notice, SkeletonRows } from '../../ui';
 import { isStale, type Conflict, type Preview } from './model';
@@ -69,6 +70,7 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
   const [attempt, setAttempt] = useState(0);
   const [key, setKey] = useState(freshKey);
   const message = useRef<HTMLInputElement>(null);
+  const lacks = useCaller().lacks('EDIT');
 
   useEffect(() => {
     dialog.current?.showModal();
@@ -115,7 +117,7 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
   };
   /** Whether there is something to preview again with. */
   const answered = !stale && (chosen || (preview?.state === 'conflict' && choices !== NO_CHOICES));
-  const ready = preview?.state === 'made' && !busy && !stale && !chosen;
+  const ready = preview?.state === 'made' && !busy && !stale && !chosen && lacks === null;
 
   const carryOut = async (event: FormEvent) => {
     event.preventDefault();
@@ -196,7 +198,7 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
                 Preview again
               </button>
             )}
-            <button type="submit" className="button primary" disabled={!ready}>
+            <button type="submit" className="button primary" disabled={!ready} title={lacks ?? undefined}>
               {change.verb}
             </button>
           </div>

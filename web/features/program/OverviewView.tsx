@@ -4,6 +4,7 @@ import { useDeferredValue, useEffect, useState } from 'react';
 import { OverviewDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { revisionKey } from '../../lib/program';
+import { useRedCases } from '../../lib/useRedCases';
 import { setTitle } from '../../lib/title';
 import { counted, ProblemPanel, Skeleton } from '../../ui';
 import { useLive } from '../edits';
@@ -16,6 +17,7 @@ export function OverviewView() {
   const { programId, name, doc, feed } = useLive();
   const at = revisionKey(feed.head ?? undefined).at ?? null;
   const { data, problem, refresh } = useAsk(OverviewDocument, { id: programId, at }, { requestPolicy: 'cache-first' });
+  const red = useRedCases(programId, at);
   const [typed, setTyped] = useState('');
   const [incomplete, setIncomplete] = useState(false);
   const search = useDeferredValue(typed.trim());
@@ -45,6 +47,7 @@ export function OverviewView() {
         <Stat label="types" value={stats?.types} />
         <Stat label="holes" value={stats?.holes} tone="warn" />
         <Stat label="warnings" value={stats?.warnings} tone="warn" />
+        {red !== null && red > 0 && <Stat label="red cases" value={red} tone="error" />}
         <div>
           <dt className="muted">revision</dt>
           <dd>{program?.revision ? `r${program.revision.number}` : <Skeleton width={40} height={20} />}</dd>

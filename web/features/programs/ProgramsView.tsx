@@ -7,7 +7,7 @@ import { useSocket } from '../../lib/connection';
 import { follow } from '../../lib/follow';
 import { usePages } from '../../lib/pages';
 import { setTitle } from '../../lib/title';
-import { Actor, Ago, counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
+import { Actor, Ago, counted, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { FlawBadges } from './FlawBadges';
 import { NoPrograms } from './NoPrograms';
 import './programs.css';
@@ -31,6 +31,7 @@ export function ProgramsView() {
   });
 
   const socket = useSocket();
+  const [away, setAway] = useState(false);
   const refreshSoon = useEffectEvent(() => {
     // Who has asked for more pages keeps them.
     if (!items || items.length <= PAGE) refresh();
@@ -57,6 +58,7 @@ export function ProgramsView() {
       onStatus: (status) => {
         if (status === 'connected' && lost) soon();
         lost = status === 'reconnecting';
+        setAway(lost);
       },
       // Whoever may not follow everything still has the list.
       onProblem: () => {},
@@ -85,6 +87,9 @@ export function ProgramsView() {
           </label>
         </div>
       </div>
+      {away && !problem && (
+        <Notice tone="warn" title="The connection is lost. Reconnecting; the list is how it was last." />
+      )}
       {problem && <ProblemPanel problem={problem} onRetry={refresh} />}
       {!items && !problem && (
         <div className="panel">

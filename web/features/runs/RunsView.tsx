@@ -143,7 +143,9 @@ function Row({ run }: { run: Run }) {
           <strong>{flow.name}</strong>
           <span className="muted mono">{shortId(id)}</span>
         </span>
-        <span className="muted run-line">{session.title ?? progress?.at(-1) ?? 'no title'}</span>
+        <span className="muted run-line">
+          {[session.title, progress?.at(-1)].filter(Boolean).join(' · ') || 'no title'}
+        </span>
       </span>
       <span className="run-where">
         {node && (

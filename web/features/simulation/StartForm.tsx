@@ -5,6 +5,7 @@ import { useClient } from 'urql';
 
 import { RunStartDocument, RunTargetDocument, type RunTargetQuery, type SimulateInput } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
+import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { functionKey, revisionKey } from '../../lib/program';
 import { setTitle } from '../../lib/title';
@@ -81,6 +82,7 @@ function Form(props: {
   const [strict, setStrict] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();
   const [starting, setStarting] = useState(false);
+  const lacks = useCaller().lacks('SIMULATE');
   const key = useRef<{ of: string; key: string }>(null);
   const form = useRef<HTMLFormElement>(null);
   const cases = found.cases?.nodes ?? [];
@@ -117,7 +119,7 @@ function Form(props: {
 
   const start = async (event: FormEvent) => {
     event.preventDefault();
-    if (starting) return;
+    if (starting || lacks) return;
     setStrict(true);
     setRefusal(undefined);
     const wrong = shapes.findIndex((shape, at) => slip(shape, drafts[at] as Draft) !== null);
@@ -297,11 +299,17 @@ function Form(props: {
               </details>
               {refusal && at === null && <ProblemPanel problem={refusal} />}
               <div className="run-acts">
-                <button type="submit" className="button primary" disabled={starting} aria-busy={starting}>
+                <button
+                  type="submit"
+                  className="button primary"
+                  disabled={starting || lacks !== null}
+                  title={lacks ?? undefined}
+                  aria-busy={starting}
+                >
                   <Play size={14} aria-hidden />
                   {starting ? 'Starting…' : 'Start'}
                 </button>
-                <span className="muted">It stands before its first step then.</span>
+                <span className="muted">{lacks ?? 'It stands before its first step then.'}</span>
               </div>
             </div>
           </form>

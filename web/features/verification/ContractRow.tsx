@@ -65,7 +65,7 @@ function Progress({ attempt, running }: { attempt: Attempt; running: boolean }) 
       </span>
       <span className="coverage" title="The part of the branches that was reached">
         <progress max={100} value={percent} aria-label="Branches reached" />
-        <span className="muted numeric">{percent}%</span>
+        <span className="muted numeric">{percent}% of branches</span>
       </span>
       <Badge tone={tone}>
         <Icon size={12} aria-hidden />

@@ -1,6 +1,7 @@
 import { CircleStop, Play, ShieldCheck } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 
+import { useCaller } from '../../lib/caller';
 import { counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { ContractRow } from './ContractRow';
@@ -26,6 +27,7 @@ export function ContractsTab({ at, functions }: { at: string | null; functions: 
     );
   const listed = list.filter(({ contracts, visibility }) => contracts.length > 0 || (all && visibility !== 'PRIVATE'));
   const chosen = listed.filter(({ ref }) => !left.has(ref));
+  const lacks = useCaller().lacks('SIMULATE');
   const begin = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (running) return cancel();
@@ -59,7 +61,8 @@ export function ContractsTab({ at, functions }: { at: string | null; functions: 
             <button
               type="submit"
               className={running ? 'button' : 'button primary'}
-              disabled={!running && chosen.length === 0}
+              disabled={!running && (chosen.length === 0 || lacks !== null)}
+              title={lacks ?? undefined}
             >
               {running ? <CircleStop size={14} aria-hidden /> : <Play size={14} aria-hidden />}
               {running ? 'Cancel' : `Check ${counted(chosen.length, 'function')}`}

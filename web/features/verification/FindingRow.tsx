@@ -101,7 +101,9 @@ export function FindingRow(props: {
                   disabled={answer.at !== at}
                   onClick={() => onFix(fix, answer)}
                 >
-                  {fix.title}…
+                  <span>
+                    <Message>{fix.title}</Message>…
+                  </span>
                 </button>
               ))
             )

@@ -5,6 +5,7 @@ import { useCallback, useEffect } from 'react';
 import { VerifySummaryDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { revisionKey } from '../../lib/program';
+import { useRedCases } from '../../lib/useRedCases';
 import { setTitle } from '../../lib/title';
 import { Actor, Badge, counted, Skeleton, Tabs } from '../../ui';
 import { useLive } from '../edits';
@@ -31,6 +32,7 @@ export function VerificationView() {
   const delta = useDelta(programId, feed.head);
   const functions = useFunctions(programId, at);
   const part: Part = search.tab ?? 'findings';
+  const red = useRedCases(programId, at);
 
   useEffect(() => {
     setTitle(`Verification · ${program}`);
@@ -45,7 +47,7 @@ export function VerificationView() {
     <div className="page verification">
       <div className="page-head">
         <h1>Verification</h1>
-        <Summary programId={programId} at={at} />
+        <Summary programId={programId} at={at} red={red} />
         <span className="end">
           <DeltaLine delta={delta} />
         </span>
@@ -53,7 +55,18 @@ export function VerificationView() {
       <Tabs<Part>
         label="Parts of the verification"
         panel="verify-panel"
-        tabs={PARTS}
+        tabs={PARTS.map(({ id, label }) => ({
+          id,
+          label:
+            id === 'cases' && red !== null && red > 0 ? (
+              <>
+                {label}
+                <span className="badge error numeric">{red} red</span>
+              </>
+            ) : (
+              label
+            ),
+        }))}
         current={part}
         onChange={(id) => go(searchOf({ ...search, tab: id === 'findings' ? null : id }))}
       />
@@ -68,7 +81,7 @@ export function VerificationView() {
   );
 }
 
-function Summary({ programId, at }: { programId: string; at: string | null }) {
+function Summary({ programId, at, red }: { programId: string; at: string | null; red: number | null }) {
   const { data, problem } = useAsk(VerifySummaryDocument, { id: programId, at }, { requestPolicy: 'cache-first' });
   if (problem) return <Badge title={problem.message}>not verified</Badge>;
   if (!data?.program) return <Skeleton width={180} height={20} />;
@@ -90,6 +103,12 @@ function Summary({ programId, at }: { programId: string; at: string | null }) {
         <Badge tone="warn">
           <CircleDashed size={12} aria-hidden />
           incomplete
+        </Badge>
+      )}
+      {red !== null && red > 0 && (
+        <Badge tone="error">
+          <CircleAlert size={12} aria-hidden />
+          {counted(red, 'red case')}
         </Badge>
       )}
       {stats && (
