@@ -203,6 +203,7 @@ mod tests {
         check("notes.md", &format!("see {}x", concat!("/", "root/")), &["notes.md:1: a path of one machine"]);
         check("notes.md", &format!("see a{}x", concat!("/", "work/")), &[]);
     }
+
     #[test]
     fn what_there_is_to_run_is_run_and_nothing_else_is_built() {
         let found = |text: &str, source: &str| {

@@ -3,6 +3,7 @@ import { CircleCheck, Import } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { useCaller } from '../../lib/caller';
+import { renamedTo } from '../../lib/renamed';
 import { plainText } from '../../lib/text';
 import { setTitle } from '../../lib/title';
 import { Badge, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
@@ -24,17 +25,16 @@ export function EditView() {
   const { target, problem, retry } = useTarget(programId, name, feed.head);
   const { node } = useSearch({ from: '/p/$program/f/$function/edit' });
   const navigate = useNavigate();
-  const path = target?.info.path;
+  const renamed = renamedTo(name, target?.info.path);
   useEffect(() => {
-    // The address goes with the name; one that has the ref stays.
-    if (path === undefined || path === name || !name.includes('::')) return;
+    if (renamed === null) return;
     void navigate({
       to: '/p/$program/f/$function/edit',
-      params: { program, function: path },
+      params: { program, function: renamed },
       search: node === undefined ? {} : { node },
       replace: true,
     });
-  }, [navigate, program, name, path, node]);
+  }, [navigate, program, renamed, node]);
   if (!target)
     return problem ? (
       <div className="page narrow">

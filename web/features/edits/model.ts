@@ -111,14 +111,11 @@ function arrived(feed: Feed, item: Item, touched: readonly string[]): Feed {
 /** Puts those of other branches among those of `main`, as far down as these are shown. */
 function among(feed: Feed): Feed {
   const oldest = feed.items.at(-1)?.number ?? 0;
-  const [now, later] = [true, false].map((shown) => feed.beside.filter(({ number }) => number > oldest === shown)) as [
-    Item[],
-    Item[],
-  ];
   // What has come by itself meanwhile is what the list had, and waits where that waits.
   const waiting = new Set(feed.waiting.map(({ number }) => number));
-  const items = newestFirst([...feed.items, ...now.filter(({ number }) => !waiting.has(number))]);
-  return { ...feed, items, beside: later };
+  const now = feed.beside.filter(({ number }) => number > oldest && !waiting.has(number));
+  const beside = feed.beside.filter(({ number }) => number <= oldest);
+  return { ...feed, items: newestFirst([...feed.items, ...now]), beside };
 }
 
 /** The feed after something happened. */

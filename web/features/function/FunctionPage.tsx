@@ -1,5 +1,5 @@
 import { Import } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { useClient } from 'urql';
 
 import { useCaller } from '../../lib/caller';
@@ -56,9 +56,10 @@ export function FunctionPage(props: {
 
   const revOf = useCallback(() => rev, [rev]);
   const { select, open } = useOpening(graph, folds, { program, revOf, onSelect });
-  const { reveal } = folds;
-  // The address may name another node without anybody having selected it here.
-  useEffect(() => reveal(selected), [reveal, selected]);
+  // The address may name another node without anybody having selected it here. What is closed by hand stays closed.
+  const show = useEffectEvent(() => folds.reveal(selected));
+  const ready = graph !== undefined;
+  useEffect(() => show(), [selected, ready]);
   const connect = useCallback((start: Start, end: End) => setConnection({ start, end }), []);
   const mayEdit = useCaller().lacks('EDIT') === null;
   const editable = rev === undefined && !gone && mayEdit;

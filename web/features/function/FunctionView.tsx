@@ -1,6 +1,7 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
 
+import { renamedTo } from '../../lib/renamed';
 import { ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { FunctionPage } from './FunctionPage';
@@ -33,17 +34,16 @@ function Opened({ name }: { name: string }) {
     [navigate, program, name, rev],
   );
 
-  const path = rev === undefined ? head?.path : undefined;
+  const renamed = rev === undefined ? renamedTo(name, head?.path) : null;
   useEffect(() => {
-    // The address goes with the name; one that has the ref stays.
-    if (path === undefined || path === name || !name.includes('::')) return;
+    if (renamed === null) return;
     void navigate({
       to: '/p/$program/f/$function',
-      params: { program, function: path },
+      params: { program, function: renamed },
       search: node === null ? {} : { node },
       replace: true,
     });
-  }, [navigate, program, name, path, node]);
+  }, [navigate, program, renamed, node]);
 
   if (problem && !loaded)
     return (
