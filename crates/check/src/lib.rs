@@ -51,6 +51,6 @@ pub use mutation::{Mutation, MutationOptions, Score, Survivor};
 pub use refusal::Refusal;
 pub use shapes::{MOST_PARTS, NoValue};
 pub use shrink::MOST_SHRINK_RUNS;
-pub use subjects::{subjects, subjects_among};
+pub use subjects::{subjects, subjects_among, subjects_calling};
 pub use uncovered::{Given, Uncovered};
 pub use verdict::{Failure, Undecided};

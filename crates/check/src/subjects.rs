@@ -1,6 +1,6 @@
 //! Which functions of a program are worth looking for inputs that break them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use lmlang_ir::graph::{is_border, types_with_invariants};
 use lmlang_ir::{ContractKind, FuncRef, Function, Program, TypeRef, Visibility};
@@ -33,6 +33,34 @@ pub fn subjects_among(program: &Program, functions: &[FuncRef]) -> Vec<FuncRef> 
         subjects.extend(returning.map(|(of, _)| of));
     }
     subjects.into_iter().collect()
+}
+
+/// Those that have something to break among the functions which call some others, directly or through what they call,
+/// the nearest first. At most `most`, among the first `looked_at` that call them.
+pub fn subjects_calling(
+    program: &Program,
+    functions: &[FuncRef],
+    most: usize,
+    looked_at: usize,
+) -> Vec<FuncRef> {
+    let mut known: BTreeSet<FuncRef> = functions.iter().copied().collect();
+    let mut open: VecDeque<FuncRef> = known.iter().copied().collect();
+    let mut found = Vec::new();
+    while let Some(callee) = open.pop_front() {
+        for (user, _) in program.users_of(callee.into()) {
+            let Ok(caller) = FuncRef::try_from(user) else { continue };
+            if !known.insert(caller) {
+                continue;
+            }
+            let has_promises = program.function(caller).is_some_and(|of| has_promises(program, of));
+            found.extend(has_promises.then_some(caller));
+            if found.len() >= most || known.len() >= functions.len() + looked_at {
+                return found;
+            }
+            open.push_back(caller);
+        }
+    }
+    found
 }
 
 /// What states invariants is itself none of those that have to keep them.

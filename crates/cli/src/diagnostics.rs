@@ -1,10 +1,10 @@
 //! What is wrong with a file: mistakes of its text and findings of the verifier, in one form with their places.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use lmlang_engine::refuses;
+use lmlang_engine::{is_of_text, refuses};
 use lmlang_ir::text::{Places, Reading, TextError, read_program};
 use lmlang_ir::{Ref, RefAllocator};
-use lmlang_verify::{Checked, Code, Diagnostic};
+use lmlang_verify::{Checked, Diagnostic};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -64,9 +64,8 @@ pub(crate) fn check(source: &Source) -> (Option<Read>, Vec<Problem>) {
     let Some((program, places)) = program else { return (None, problems) };
     let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN);
     let checked = Checked::full(program, threads);
-    // What is left out makes findings of other kinds.
     let findings = checked.findings().iter().map(|(_, found)| found);
-    let told = findings.filter(|found| is_text || found.code == Code::TypeMismatch);
+    let told = findings.filter(|found| is_text || is_of_text(found));
     problems.extend(told.map(|found| finding(found, &checked, &places)));
     problems.sort_by_key(|problem| (problem.line, problem.column));
     (is_text.then_some(Read { checked, places }), problems)

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use lmlang_history::Provenance;
 use lmlang_history::line::Line;
 use lmlang_history::log::{Entry, Header, RevisionKind};
-use lmlang_ir::text::{self, Places, TextError, parse_program_with_places};
+use lmlang_ir::text::{self, Places, TextError, parse_program_with_places, read_program};
 use lmlang_ir::{Program, RefAllocator};
 use lmlang_store::{
     CarriedOut, CreateProgramError, FIRST_SEQ, Idempotency, NewProgram, ProgramRequest, Timestamp,
     UpdateProgramError,
 };
-use lmlang_verify::{Checked, Class, Diagnostic};
+use lmlang_verify::{Checked, Class, Code, Diagnostic};
 use lmlang_wasm::ImportError;
 use uuid::Uuid;
 
@@ -109,7 +109,7 @@ pub enum Creation {
     Rejected {
         /// Errors of the text form.
         text: Vec<TextError>,
-        /// The program with what the verifier found in it, when the text could be read.
+        /// The program with what the verifier found in it, as far as the text could be read; see [`is_of_text`].
         checked: Option<Box<Checked>>,
         /// Where the entities of that program stand in the text.
         places: Places,
@@ -490,8 +490,9 @@ fn build(content: &Content) -> Result<(Checked, RefAllocator), Mistakes> {
     let mut refs = RefAllocator::starting_at(1);
     let program = match content {
         Content::Empty => Program::new(),
-        Content::Text(text) => text::parse_program(text, &mut refs)
-            .map_err(|errors| Mistakes::Text(errors, None, Places::default()))?,
+        Content::Text(text) => {
+            text::parse_program(text, &mut refs).map_err(|mistakes| in_parts(text, mistakes))?
+        }
         Content::Wasm(module) => lmlang_wasm::import(module, &mut refs).map_err(Mistakes::Module)?,
         Content::Wat(text) => lmlang_wasm::binary(text)
             .and_then(|module| lmlang_wasm::import(&module, &mut refs))
@@ -515,6 +516,22 @@ fn build(content: &Content) -> Result<(Checked, RefAllocator), Mistakes> {
         }
     }
     Ok((checked, refs))
+}
+
+/// The mistakes of a text with what the verifier finds in that of it which can be read.
+fn in_parts(text: &str, mistakes: Vec<TextError>) -> Mistakes {
+    match read_program(text, &mut RefAllocator::starting_at(1)).program {
+        Some((program, places)) => {
+            Mistakes::Text(mistakes, Some(Box::new(Checked::full(program, threads()))), places)
+        }
+        None => Mistakes::Text(mistakes, None, Places::default()),
+    }
+}
+
+/// Tells whether a finding about what can be read of a text with mistakes is about the text: what is left out makes findings
+/// of other kinds.
+pub fn is_of_text(found: &Diagnostic) -> bool {
+    found.code == Code::TypeMismatch
 }
 
 /// Tells whether a program is not made from a text because of a finding about it.

@@ -81,7 +81,7 @@ pub use bisect::{BisectError, Bisected};
 pub use branches::{Branch, Branches, MAIN_BRANCH, Made, Tip};
 pub use cases::{Case, CasePage, NewCase};
 pub use catalog::{
-    Content, Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, refuses,
+    Content, Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, is_of_text, refuses,
 };
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use choosing::Which;

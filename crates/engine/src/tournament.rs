@@ -2,13 +2,14 @@
 //! proposed for itself.
 //!
 //! A candidate takes the way of a dry run. Then the test cases that its changes may concern are run at the state that it
-//! led to (what is known of their runs costs none), and inputs are looked for that break the contracts of what it changed.
+//! led to (what is known of their runs costs none), and inputs are looked for that break the contracts of what it changed
+//! and of what calls that.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use lmlang_check::subjects_among;
+use lmlang_check::{subjects_among, subjects_calling};
 use lmlang_history::diff;
 use lmlang_history::request::EditRequest;
 use lmlang_history::revision::MAIN;
@@ -27,6 +28,7 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
 use crate::standing::{CaseStatus, Effort, MOST_RUNS, Stored};
+use crate::timeline::Revision;
 
 /// Candidates of one tournament at most.
 pub const MOST_CANDIDATES: usize = 256;
@@ -34,8 +36,14 @@ pub const MOST_CANDIDATES: usize = 256;
 /// Tournaments that are remembered.
 const REMEMBERED: usize = 16;
 
-/// Changed functions of one candidate whose contracts inputs are looked for.
+/// Functions that one candidate changes, and those that call them, for whose contracts inputs are looked for.
 const MOST_CHECKED: usize = 20;
+
+/// Functions calling those that one candidate changes among which they are looked for.
+const MOST_CALLERS: usize = 10_000;
+
+/// How long who wants to look at a tournament waits for it to begin: both may have been asked for at the same time.
+const TO_BEGIN: Duration = Duration::from_secs(2);
 
 /// Inputs for each of them at most.
 const INPUTS: u64 = 500;
@@ -97,7 +105,8 @@ pub struct Candidate {
     pub failed: usize,
     /// Test cases of which nobody knows, as there was no time.
     pub undecided: usize,
-    /// Functions for which an input was found that breaks them, and what it broke before is not asked.
+    /// Functions for which an input was found that breaks them. Of those that it changes it is not asked what broke them
+    /// before; of those that call them it is.
     pub broken: Vec<FuncRef>,
     /// What the runs of its test cases used.
     pub fuel_used: u64,
@@ -128,7 +137,10 @@ struct Told {
 
 /// The tournaments that were begun last.
 #[derive(Debug, Default)]
-pub(crate) struct Tournaments(Mutex<VecDeque<Arc<Tournament>>>);
+pub(crate) struct Tournaments {
+    known: Mutex<VecDeque<Arc<Tournament>>>,
+    begun: Notify,
+}
 
 impl Tournament {
     /// The row at a place, as soon as there is one; `None` after the last.
@@ -239,22 +251,40 @@ impl Engine {
     }
 
     fn remember_tournament(&self, tournament: &Arc<Tournament>) {
-        let mut known = self.0.tournaments.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tournaments = &self.0.tournaments;
+        let mut known = tournaments.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.push_back(Arc::clone(tournament));
         while known.len() > REMEMBERED {
             known.pop_front();
         }
+        drop(known);
+        tournaments.begun.notify_waiters();
     }
 
-    /// A tournament that was begun not long ago: by its id, or for the caller who began it by the key of the request.
-    pub fn tournament_of(&self, id: &str, actor: &str) -> Option<Arc<Tournament>> {
-        let known = self.0.tournaments.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A tournament that was begun not long ago, or begins within two seconds: by its id, or for the caller who began it
+    /// by the key of the request.
+    pub async fn tournament_of(&self, id: &str, actor: &str) -> Option<Arc<Tournament>> {
+        let tournaments = &self.0.tournaments;
         let by_id = id.parse::<Uuid>().ok();
         let called = |one: &&Arc<Tournament>| {
             Some(one.id) == by_id
                 || one.key.as_ref().is_some_and(|(name, key)| *name == *actor && key == id.as_bytes())
         };
-        known.iter().rev().find(called).cloned()
+        let begins = async {
+            loop {
+                let begun = tournaments.begun.notified();
+                tokio::pin!(begun);
+                begun.as_mut().enable();
+                {
+                    let known = tournaments.known.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Some(found) = known.iter().rev().find(called) {
+                        return Arc::clone(found);
+                    }
+                }
+                begun.await;
+            }
+        };
+        tokio::time::timeout(TO_BEGIN, begins).await.ok()
     }
 }
 
@@ -351,18 +381,35 @@ impl Trial<'_> {
         let program = after.checked.program();
         let mut functions = subjects_among(program, &changed);
         functions.truncate(MOST_CHECKED);
+        let most = MOST_CHECKED - functions.len();
+        let mut callers = subjects_calling(program, &changed, most, MOST_CALLERS);
+        callers.retain(|of| !functions.contains(of));
+        candidate.broken = self.broken(&after, functions, until).await?;
+        let through = self.broken(&after, callers, until).await?;
+        // Whoever changes a function is not told of what was wrong with its callers.
+        let already = self.broken(&before, through.clone(), until).await?;
+        candidate.broken.extend(through.into_iter().filter(|of| !already.contains(of)));
+        Ok(())
+    }
+
+    /// Those of some functions for which an input is found that breaks them.
+    async fn broken(
+        &self,
+        revision: &Arc<Revision>,
+        functions: Vec<FuncRef>,
+        until: Instant,
+    ) -> Result<Vec<FuncRef>, Error> {
         if functions.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let timeout = until.saturating_duration_since(Instant::now());
         let request = CheckRequest { functions, timeout, cases: INPUTS, seed: 0 };
-        let mut attempts = self.engine.check_contracts(&after, request).await?;
+        let mut attempts = self.engine.check_contracts(revision, request).await?;
+        let mut broken = Vec::new();
         while let Some(attempt) = attempts.recv().await {
-            if attempt.counterexample.is_some() {
-                candidate.broken.push(attempt.function);
-            }
+            broken.extend(attempt.counterexample.map(|_| attempt.function));
         }
-        Ok(())
+        Ok(broken)
     }
 }
 

@@ -18,6 +18,8 @@ pub mod tool;
 mod arguments;
 mod budget;
 mod edits;
+#[cfg(feature = "fixtures")]
+mod fixtures;
 mod json;
 mod mask;
 mod rates;

@@ -23,7 +23,7 @@ use crate::reply::{Link, hidden};
 use crate::resources::{self, EDITS, TEMPLATES};
 use crate::stdio::METHODS;
 use crate::tool::{Effect, Tool};
-use crate::tools::{self, TOOLS};
+use crate::tools;
 
 /// What a client is told of the server as a whole.
 const INSTRUCTIONS: &str = "lmlang keeps programs as typed graphs: you read, edit, verify, run and undo them here. Begin with \
@@ -257,7 +257,7 @@ async fn report(peer: &Peer<RoleServer>, token: &ProgressToken, count: f64, mess
 
 /// All tools, as a client lists them.
 pub(crate) fn list() -> ListToolsResult {
-    ListToolsResult::with_all_items(TOOLS.into_iter().map(listed).collect())
+    ListToolsResult::with_all_items(tools::offered().map(listed).collect())
         .with_ttl_ms(LIST_MS)
         .with_cache_scope(CacheScope::Public)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::{Context, ID, InputObject, SimpleObject};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use lmlang_engine::{Content, Creation, Engine, NewProgramRequest, Updated, refuses};
+use lmlang_engine::{Content, Creation, Engine, NewProgramRequest, Updated, is_of_text, refuses};
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
@@ -126,11 +126,13 @@ pub(crate) async fn create(
             let mut errors: Vec<EditError> =
                 text.iter().map(|error| EditError::of_text(0, vec!["text".to_owned()], error)).collect();
             if let Some(checked) = checked {
-                let found = checked.findings().iter().filter(|(_, found)| refuses(found, &places));
+                let told = |found| refuses(found, &places) && (text.is_empty() || is_of_text(found));
+                let found = checked.findings().iter().filter(|(_, found)| told(found));
                 errors.extend(found.map(|(_, found)| {
                     EditError::in_program(checked.program(), found).at(places.get(found.at.entity.number))
                 }));
             }
+            errors.sort_by_key(|error| (error.line.is_none(), error.line, error.column));
             Ok(CreateProgramPayload {
                 program: None,
                 errors: EditError::first(errors).into_iter().collect(),

@@ -162,6 +162,7 @@ impl Subscription {
     }
 
     /// The candidates of a tournament as `proposeMany` comes to an end with each, then all once more by rank; then it completes.
+    /// May be asked for together with it: it waits two seconds for the tournament to begin.
     async fn tournament(
         &self,
         context: &Context<'_>,

@@ -68,7 +68,8 @@ pub struct CandidateResult {
     cases_failed: i32,
     /// Test cases for which there was no time.
     cases_undecided: i32,
-    /// Functions for which an input was found that breaks them: that it changes, or that return values whose invariants it changes.
+    /// Functions for which an input was found that breaks them: that it changes, that return values whose invariants it changes,
+    /// or that call these and did not break before.
     contracts_broken: i32,
     /// These functions, by ref.
     broken: Vec<String>,
@@ -149,7 +150,7 @@ pub(crate) async fn rows(
 ) -> Result<impl Stream<Item = async_graphql::Result<CandidateResult>> + use<>, ApiError> {
     let engine = context.data_unchecked::<Engine>().clone();
     let missing = || not_found("tournament", id);
-    let found: Arc<Tournament> = engine.tournament_of(id, &actor(context).name).ok_or_else(missing)?;
+    let found: Arc<Tournament> = engine.tournament_of(id, &actor(context).name).await.ok_or_else(missing)?;
     // One about a program that the caller may not read is none.
     engine.find(&Selector::Id(found.open.info().id)).await.map_err(|_| missing())?;
     let at = match after {

@@ -161,3 +161,14 @@ async fn candidates_are_told_as_they_come_and_then_by_rank() {
         }
     }
 }
+
+#[tokio::test]
+async fn who_looks_at_a_tournament_may_come_before_it() {
+    let world = World::new().await;
+    let mut rows = world.stream(r#"subscription { tournament(id: "soon") { index } }"#, json!({}));
+    let tried = r#"mutation { proposeMany(input: {programId: "world", idempotencyKey: "soon", candidates: [
+        [{setDoc: {ref: "world::nothing", doc: "x"}}]
+    ]}) { tournamentId } }"#;
+    let (row, _) = tokio::join!(soon(rows.next()), world.data(tried, json!({})));
+    assert_eq!(row, Some(json!({ "data": { "tournament": { "index": 0 } } })));
+}

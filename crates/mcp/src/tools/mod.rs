@@ -43,10 +43,19 @@ pub static TOOLS: [&Tool; 15] = [
 pub(crate) use diff::page as diff_page;
 pub(crate) use simulate::page as trace_page;
 
+/// The tools that are offered, in the order in which they are listed.
+pub(crate) fn offered() -> impl Iterator<Item = &'static Tool> {
+    #[cfg(feature = "fixtures")]
+    let more = crate::fixtures::tools();
+    #[cfg(not(feature = "fixtures"))]
+    let more: &[&'static Tool] = &[];
+    TOOLS.into_iter().chain(more.iter().copied())
+}
+
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {
-    TOOLS.into_iter().find(|tool| tool.name == name)
+    offered().find(|tool| tool.name == name)
 }
 
 pub(crate) fn names() -> Vec<&'static str> {
-    TOOLS.iter().map(|tool| tool.name).collect()
+    offered().map(|tool| tool.name).collect()
 }

@@ -1,6 +1,7 @@
 //! V12: effects stay within bounds.
 
-use lmlang_ir::{Attr, Effect, EffectBound, Node, Opcode, Program};
+use lmlang_ir::ops::bound_needed;
+use lmlang_ir::{EffectBound, Opcode};
 
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
@@ -15,7 +16,7 @@ pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) 
     let node = site.node;
     let code = node.op().code();
     let is_variable = matches!(code, Opcode::VarGet | Opcode::VarSet);
-    let needed = needed(view.program, node);
+    let needed = bound_needed(view.program, node.op());
     if needed == EffectBound::Pure && !is_variable {
         return;
     }
@@ -30,24 +31,7 @@ pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) 
     }
 }
 
-/// The least bound that allows a node. Variables of the function are its own business.
-pub(crate) fn needed(program: &Program, node: &Node) -> EffectBound {
-    let op = node.op();
-    match op.spec().effect {
-        Effect::Pure | Effect::Traps | Effect::Control => EffectBound::Pure,
-        Effect::Reads if op.code() == Opcode::VarGet => EffectBound::Pure,
-        Effect::Reads => EffectBound::Reads,
-        Effect::Writes if op.code() == Opcode::VarSet => EffectBound::Pure,
-        Effect::Writes | Effect::Io => EffectBound::Any,
-        Effect::Calls => {
-            let Attr::Function(callee) = op.attr() else { return EffectBound::Any };
-            // A function that does not exist is reported as that.
-            program.function(*callee).map_or(EffectBound::Pure, |callee| callee.head().effect_bound)
-        }
-    }
-}
-
 /// Tells whether a node is a reason for its function to be more than pure.
 pub(crate) fn is_reader(view: &View<'_>, site: Site<'_>) -> bool {
-    needed(view.program, site.node) > EffectBound::Pure && !view.in_contract(site)
+    bound_needed(view.program, site.node.op()) > EffectBound::Pure && !view.in_contract(site)
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use lmlang_ir::ops::AttrKind;
 use lmlang_ir::ops::signature::source_type;
+use lmlang_ir::ops::{AttrKind, bound_needed};
 use lmlang_ir::refs::looks_like_ref;
 use lmlang_ir::text::{is_bare, output_names};
 use lmlang_ir::{
-    Attr, Body, FuncRef, Function, FunctionHead, ModuleRef, Name, NodeContent, NodeRef, Op, Opcode, Param,
-    Ref, Region, RegionOwner, RegionRef, RegionRole, Source, Type, VarRef,
+    Attr, Body, EffectBound, FuncRef, Function, FunctionHead, ModuleRef, Name, NodeContent, NodeRef, Op,
+    Opcode, Param, Ref, Region, RegionOwner, RegionRef, RegionRole, Source, Type, VarRef,
 };
 
 use super::graft::Seams;
@@ -45,7 +45,7 @@ impl Session<'_> {
         let params = self.params_for(&from, &taken)?;
         let results = self.types_of(&from, &given)?;
         let head = FunctionHead {
-            effect_bound: from.head().effect_bound,
+            effect_bound: self.bound_of(&from, &span),
             ..FunctionHead::new(edit.name.as_str(), module, params, results)
         };
         let made = self.make_function(head, &from, &span, (&taken, &given), &variables)?;
@@ -55,6 +55,17 @@ impl Session<'_> {
             open.remove_variable(variable)?;
         }
         self.bind(edit.name_as.as_ref(), made)
+    }
+
+    /// What is declared of a function made of nodes: all that they need where the function that they come from declares
+    /// something, nothing where it does not.
+    fn bound_of(&self, from: &Function, span: &Span) -> EffectBound {
+        if from.head().effect_bound == EffectBound::Any {
+            return EffectBound::Any;
+        }
+        let inside = span.inside.iter().filter_map(|node| from.body().node(*node));
+        let needed = inside.map(|node| bound_needed(&self.program, node.op()));
+        needed.max().unwrap_or(EffectBound::Pure)
     }
 
     fn make_function(
