@@ -1,6 +1,7 @@
 // Open pages of the dashboard, and what happens under them: an edit of an API client appears in all of them; a server that
 // is killed and comes back on the same data is found again without a reload, and nothing is missed; a function of 5,000
-// nodes opens and can be walked through; from the first token on, which the command line makes, a page asks for one.
+// nodes opens and can be walked through; a run says in one way that the server is out of reach; from the first token on, which
+// the command line makes, a page asks for one, and what that does not allow is off.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -172,6 +173,42 @@ async function largeFunction() {
   await page.context().close();
 }
 
+/** A run of which the server is out of reach says so in one way, and goes on once that is back. */
+async function outOfReach() {
+  const page = await open(`/#/p/${NAME}/f/shop::total/run`);
+  await page.getByRole('button', { name: 'Start' }).click();
+  const follows = (how) => page.locator(`[data-follow="${how}"]`).waitFor();
+  const note = page.getByRole('alert').getByText('cannot be reached');
+  await Promise.all([live(page), follows('connected'), page.locator('.box.here').waitFor()]);
+  await page.context().setOffline(true);
+  await page.getByRole('button', { name: 'Step in' }).click();
+  await note.waitFor();
+  await Promise.all([page.locator('[data-live="reconnecting"]').waitFor(), follows('reconnecting')]);
+  await page.context().setOffline(false);
+  await Promise.all([live(page), follows('connected'), note.waitFor({ state: 'detached' })]);
+  await page.getByRole('button', { name: 'Step in' }).click();
+  await page.locator('.player[data-position="1"]').waitFor();
+  assert.ok(await isTheSame(page));
+  await page.context().close();
+}
+
+/** What a token may not do is off, and says why. */
+async function onlyLooks(page) {
+  await page.goto(pages.address(`/#/p/${NAME}/f/shop::total`));
+  await page.locator('.box').first().waitFor();
+  for (const [word, scope] of [
+    ['Edit', 'EDIT'],
+    ['Run', 'SIMULATE'],
+  ]) {
+    const button = page.getByRole('button', { name: word, exact: true });
+    await button.waitFor();
+    assert.match(await button.getAttribute('title'), new RegExp(`it lacks the scope ${scope}`));
+    assert.ok(await button.isDisabled());
+    assert.equal(await page.getByRole('link', { name: word, exact: true }).count(), 0);
+  }
+  await pages.accessible(page, 'only-looks');
+}
+
 /** From the first token on, which the command line makes beside the running server, everybody needs one. */
 async function token() {
   const made = spawnSync(binary, ['token', 'create', 'reader', '--scope', 'read', '--kind', 'human', '--data', data], { encoding: 'utf8' });
@@ -188,6 +225,7 @@ async function token() {
   await page.getByRole('heading', { name: NAME }).waitFor();
   await live(page);
   assert.ok(await isTheSame(page));
+  await onlyLooks(page);
 }
 
 try {
@@ -198,11 +236,12 @@ try {
   assert.deepEqual(createProgram.errors, []);
   await restarted(await twoPages());
   await largeFunction();
+  await outOfReach();
   await token();
   // The browser itself says that a server is gone, and that a token is refused: that is what was tried.
-  pages.complaints = pages.complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|401|WebSocket/.test(text));
+  pages.complaints = pages.complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INTERNET_DISCONNECTED|401|WebSocket/.test(text));
   pages.finish();
-  console.log('open pages follow edits, a killed server, a large function and a first token');
+  console.log('open pages follow edits, a killed server, a large function, a lost network and a first token');
 } finally {
   await pages.close();
   await server.end('SIGTERM');

@@ -111,6 +111,14 @@ try {
   // How long it is was found out by a run of its own.
   await page.getByText(/^of 7,/).waitFor();
   await accessible(page, 'start');
+  // A step that is none says which there are.
+  const step = page.getByLabel('step', { exact: true });
+  await step.fill('foo');
+  await page.locator('#goto-slip[role="alert"]', { hasText: 'A number from 0' }).waitFor();
+  assert.equal(await step.getAttribute('aria-describedby'), 'goto-slip');
+  await accessible(page, 'no-step');
+  await step.press('Escape');
+  await page.locator('#goto-slip').waitFor({ state: 'detached' });
   const address = page.url();
   const watcher = await open(`/${new URL(address).hash}`);
   await stands(watcher, 0);

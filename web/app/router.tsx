@@ -21,6 +21,7 @@ import {
   readRunsSearch,
   readRunViewSearch,
   readStartSearch,
+  readTypeSearch,
   readVerifySearch,
 } from './search';
 import { Shell } from './Shell';
@@ -48,6 +49,13 @@ const view = createRoute({
   path: 'f/$function',
   validateSearch: readFunctionSearch,
   component: lazyRouteComponent(() => import('../features/function'), 'FunctionView'),
+});
+
+const type = createRoute({
+  getParentRoute: () => program,
+  path: 't/$type',
+  validateSearch: readTypeSearch,
+  component: lazyRouteComponent(() => import('../features/type'), 'TypeView'),
 });
 
 const history = createRoute({
@@ -141,7 +149,7 @@ export const router = createRouter({
     begin,
     session,
     approvals,
-    program.addChildren([overview, edits, map, history, verify, view, run, edit]),
+    program.addChildren([overview, edits, map, history, verify, view, run, edit, type]),
   ]),
   history: createHashHistory(),
   defaultErrorComponent: Crash,

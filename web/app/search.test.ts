@@ -9,6 +9,7 @@ import {
   readRunsSearch,
   readRunViewSearch,
   readStartSearch,
+  readTypeSearch,
   readVerifySearch,
 } from './search';
 
@@ -17,6 +18,11 @@ test('an address keeps what makes sense in it', () => {
   expect(readFunctionSearch({ rev: '12' })).toEqual({ rev: 12 });
   expect(readFunctionSearch({ rev: 'head', node: '<b>', more: 1 })).toEqual({});
   expect(readFunctionSearch({ rev: -1, node: 5 })).toEqual({});
+});
+
+test('an address of a type keeps the revision and the part that is selected', () => {
+  expect(readTypeSearch({ rev: 3, member: 'd7' })).toEqual({ rev: 3, member: 'd7' });
+  expect(readTypeSearch({ rev: 0, member: 'n7', node: 'n1' })).toEqual({});
 });
 
 test('the address of a history keeps names, also those that look like numbers', () => {

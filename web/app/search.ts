@@ -2,6 +2,7 @@ import type { ApprovalsSearch } from '../features/approvals';
 import type { HistorySearch } from '../features/history';
 import type { RunsSearch, RunViewSearch, StartSearch } from '../features/runs';
 import type { BeginSearch } from '../features/sessions';
+import type { TypeSearch } from '../features/type';
 import type { VerifySearch } from '../features/verification';
 import type { RunStatus } from '../generated/graphql';
 
@@ -13,14 +14,25 @@ export interface FunctionSearch {
   node?: string;
 }
 
+/** The revision that an address names. */
+function revOf(search: Record<string, unknown>): { rev?: number } {
+  const rev = Number(search['rev']);
+  return Number.isInteger(rev) && rev > 0 ? { rev } : {};
+}
+
 /** Reads the part of an address behind the `?`; what makes no sense there is left out. */
 export function readFunctionSearch(search: Record<string, unknown>): FunctionSearch {
-  const rev = Number(search['rev']);
   const node = search['node'];
   return {
-    ...(Number.isInteger(rev) && rev > 0 && { rev }),
+    ...revOf(search),
     ...(typeof node === 'string' && /^[a-z]+\d+$/.test(node) && { node }),
   };
+}
+
+/** Reads the part of an address of a type behind the `?`. */
+export function readTypeSearch(search: Record<string, unknown>): TypeSearch {
+  const { member } = search;
+  return { ...revOf(search), ...(typeof member === 'string' && /^d\d+$/.test(member) && { member }) };
 }
 
 /** A part of an address that is text. A name that looks like a number arrives as one. */

@@ -3,7 +3,7 @@ import { createContext, use, type ReactNode } from 'react';
 import { Provider } from 'urql';
 
 import { headersOf, type Endpoints, type Identity } from './address';
-import { problemOf, UNAUTHENTICATED } from './problems';
+import { OFFLINE, problemOf, UNAUTHENTICATED } from './problems';
 import { openSocket, type Socket } from './socket';
 
 /** The ways to the server: queries and mutations over HTTP, subscriptions over a WebSocket. */
@@ -13,9 +13,10 @@ export interface Connection {
 }
 
 /** Connects to a server. `onDenied` is called whenever it asks for a token, or for another one. */
-export function connect({ http, socket }: Endpoints, identity: () => Identity, onDenied: () => void): Connection {
+export function connect(to: Endpoints, identity: () => Identity, onDenied: () => void): Connection {
+  const socket = openSocket(to.socket, identity);
   const client = new Client({
-    url: http,
+    url: to.http,
     // Addresses of GET requests are cached and logged on the way, and limited in length.
     preferGetMethod: false,
     requestPolicy: 'cache-and-network',
@@ -23,14 +24,17 @@ export function connect({ http, socket }: Endpoints, identity: () => Identity, o
     exchanges: [
       mapExchange({
         onError: (error) => {
-          if (problemOf(error).code === UNAUTHENTICATED) onDenied();
+          const { code } = problemOf(error);
+          if (code === UNAUTHENTICATED) onDenied();
+          // What is said of the connection is the same everywhere.
+          if (code === OFFLINE) socket.doubt();
         },
       }),
       cacheExchange,
       fetchExchange,
     ],
   });
-  return { client, socket: openSocket(socket, identity) };
+  return { client, socket };
 }
 
 const Socketed = createContext<Socket | null>(null);

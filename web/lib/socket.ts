@@ -8,12 +8,16 @@ export const FORBIDDEN = 4403;
 /** How often a quiet connection is tried, and how long the server may take to answer, in milliseconds. */
 const PING_EVERY = 10_000;
 const PONG_WITHIN = 5_000;
+/** How long it is believed once it was doubted, in milliseconds. */
+const BELIEVED = 10_000;
 
 /** One WebSocket for all subscriptions of a page. It is open while there are any, and never reconnects by itself. */
 export interface Socket {
   client: Client;
   /** Whether the server has let it in. */
   isConnected(): boolean;
+  /** Finds out whether it still leads anywhere, as the server was not reached otherwise: it is closed, and opened again. */
+  doubt(): void;
 }
 
 /**
@@ -24,6 +28,7 @@ export interface Socket {
 export function openSocket(url: string, identity: () => Identity): Socket {
   let connected = false;
   let overdue: ReturnType<typeof setTimeout> | undefined;
+  let doubted = -BELIEVED;
   const client = createClient({
     url,
     lazy: true,
@@ -43,5 +48,14 @@ export function openSocket(url: string, identity: () => Identity): Socket {
       pong: () => clearTimeout(overdue),
     },
   });
-  return { client, isConnected: () => connected };
+  return {
+    client,
+    isConnected: () => connected,
+    doubt() {
+      const now = performance.now();
+      if (!connected || now - doubted < BELIEVED) return;
+      doubted = now;
+      client.terminate();
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { lineByRef, linesOfText, plainText } from './text';
+import { demandOf, lineByRef, linesOfText, plainText } from './text';
 
 const TEXT = `; The balance.
 func savings#f13 (yearly: i64) -> (i64) pure #g176 {
@@ -51,4 +51,10 @@ func savings (yearly: i64) -> (i64) pure {
   n30 = div_s.i64 yearly, _
   yield n30
 }`);
+});
+
+test('a contract demands what its region gives', () => {
+  const short = 'require#k4 "it is {small}" #g5 { yield#n8 (lt_s.i64#n7 n, 9#n6) }\n';
+  const long = 'ensure#k4 "more" (r) #g5 {\n  d#n6 = sub.i64 r, n\n  yield#n7 d\n}\n';
+  expect([demandOf(short), demandOf(long), demandOf('')]).toEqual([['lt_s.i64 n, 9'], ['d = sub.i64 r, n', 'd'], []]);
 });

@@ -86,3 +86,10 @@ export function plainText(text: string): string {
     .map(({ words }) => words.map(({ text }) => text).join(''))
     .join('\n');
 }
+
+/** What a contract demands: the lines of its text without its name and what it is for. */
+export function demandOf(contract: string): string[] {
+  const body = /^\w+ "(?:[^"\\]|\\.)*"[^{]*\{([^]*)\}\s*$/.exec(plainText(contract))?.[1] ?? '';
+  const lines = body.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '').map((line) => line.replace(/^yield (?:\((.*)\)$)?/, '$1'));
+}

@@ -1,6 +1,7 @@
 import { RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 
+import { Message } from './Message';
 import { Notice } from './Notice';
 
 /** Why a request was not carried out, as the server or the network says it. */
@@ -35,7 +36,7 @@ export function ProblemPanel(props: { problem: Problem; onRetry?: () => void; ch
       }
     >
       <p className="muted">
-        <code>{problem.code}</code> · {problem.message}
+        <code>{problem.code}</code> · <Message>{problem.message}</Message>
       </p>
     </Notice>
   );

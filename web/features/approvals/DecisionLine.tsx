@@ -1,4 +1,4 @@
-import { Actor, Ago, Badge } from '../../ui';
+import { Actor, Ago, Badge, Message } from '../../ui';
 import { answerWords, type Decision } from './model';
 
 /** Who decided what, when and why. */
@@ -15,10 +15,14 @@ export function DecisionLine({ decision }: { decision: Decision }) {
           {argumentsDigest.slice(0, 10)}
         </span>
       </p>
-      {said && <blockquote>{said}</blockquote>}
+      {said && (
+        <blockquote>
+          <Message>{said}</Message>
+        </blockquote>
+      )}
       {reason && (
         <p>
-          <span className="muted">Reason:</span> {reason}
+          <span className="muted">Reason:</span> <Message>{reason}</Message>
         </p>
       )}
     </div>

@@ -1,6 +1,6 @@
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react';
 
-import { Badge, counted } from '../../ui';
+import { Badge, counted, Message } from '../../ui';
 import type { Findings } from './model';
 
 /** What the gates of a flow have found. */
@@ -18,7 +18,7 @@ export function Gates({ findings: { violations, fresh, cases } }: { findings: Fi
                 {gate}
               </Badge>
               <span>
-                {message}
+                <Message>{message}</Message>
                 {location !== null && <span className="muted mono gate-place"> {location}</span>}
               </span>
             </li>
@@ -44,7 +44,7 @@ export function Gates({ findings: { violations, fresh, cases } }: { findings: Fi
         <ul className="gate-fresh" aria-label="New findings">
           {fresh.map(({ code, message, location }, at) => (
             <li key={at}>
-              <code>{code}</code> {message}
+              <code>{code}</code> <Message>{message}</Message>
               {location !== null && <span className="muted mono gate-place"> {location}</span>}
             </li>
           ))}

@@ -169,7 +169,9 @@ export function OutcomeNotice({ outcome }: { outcome: Outcome }) {
     case 'stale':
       return (
         <Notice tone="warn" title="The question is not what it was. Your answer was not taken.">
-          <p>{outcome.reason}</p>
+          <p>
+            <Message>{outcome.reason}</Message>
+          </p>
         </Notice>
       );
     case 'failed':

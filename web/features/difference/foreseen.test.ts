@@ -10,7 +10,11 @@ const NODES = nodes([
 ]);
 const REGIONS = [region('g1', 'BODY', null)];
 const NAMES = {
-  types: { nodes: [{ ref: 't1', name: 'Account', fields: [{ ref: 'm1', name: 'balance' }], variants: [] }] },
+  types: {
+    nodes: [
+      { ref: 't1', name: 'Account', path: 'bank::Account', fields: [{ ref: 'm1', name: 'balance' }], variants: [] },
+    ],
+  },
   storage: { nodes: [] },
 };
 

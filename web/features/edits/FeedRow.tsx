@@ -78,6 +78,16 @@ function Places({ places, total, rev }: { places: readonly Touched[]; total: num
           >
             {place.path}
           </Link>
+        ) : place.type ? (
+          <Link
+            key={place.path}
+            to="/p/$program/t/$type"
+            params={{ program: name, type: place.type }}
+            search={newest ? {} : { rev }}
+            className="mono"
+          >
+            {place.path}
+          </Link>
         ) : (
           <span key={place.path} className="mono muted">
             {place.path}

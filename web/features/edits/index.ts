@@ -2,3 +2,4 @@
 export { EditsView } from './EditsView';
 export { LiveProvider, useLive, type Live, type Opening } from './live';
 export { LiveBanner, LiveControls } from './LiveBanner';
+export { ShownRevision } from './ShownRevision';

@@ -122,9 +122,19 @@ test('places are functions first, the most touched before the others', () => {
     node('n3', f2),
   ];
   expect(touchedPlaces({ touched: { totalCount: 5, nodes } as Item['touched'] })).toEqual([
-    { function: 'f2', path: 'm::g', refs: ['n2', 'n3'] },
-    { function: 'f1', path: 'm::f', refs: ['n1'] },
-    { function: null, path: 'm', refs: ['m1'] },
+    { function: 'f2', type: null, path: 'm::g', refs: ['n2', 'n3'] },
+    { function: 'f1', type: null, path: 'm::f', refs: ['n1'] },
+    { function: null, type: null, path: 'm', refs: ['m1'] },
+  ]);
+});
+
+test('fields and variants are places of their type', () => {
+  const nodes = [
+    { ref: 't2', kind: 'TYPE', change: 'MODIFIED', path: 'm::T', entity: null },
+    { ref: 'd3', kind: 'TYPE', change: 'ADDED', path: 'm::T.x', entity: null },
+  ];
+  expect(touchedPlaces({ touched: { totalCount: 2, nodes } as unknown as Item['touched'] })).toEqual([
+    { function: null, type: 'm::T', path: 'm::T', refs: ['t2', 'd3'] },
   ]);
 });
 
@@ -134,7 +144,7 @@ test('a function that is gone is told by its ref', () => {
     { ref: 'n9', kind: 'NODE', change: 'REMOVED', path: null, entity: null },
   ];
   expect(touchedPlaces({ touched: { totalCount: 2, nodes } as unknown as Item['touched'] })).toEqual([
-    { function: null, path: 'function f3, removed', refs: ['f3'] },
+    { function: null, type: null, path: 'function f3, removed', refs: ['f3'] },
   ]);
 });
 

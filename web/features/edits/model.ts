@@ -4,10 +4,12 @@ import type { LiveStatus } from '../../lib/follow';
 /** A revision as the feed shows it. */
 export type Item = FeedItemFragment;
 
-/** A place that a revision touched: a function that can be opened, or something else by its path. */
+/** A place that a revision touched: a function or type that can be opened, or something else by its path. */
 export interface Touched {
   /** Ref of the function; null for what belongs to none, or is gone. */
   function: string | null;
+  /** Path of the type; null for what is none and in none, or is gone. */
+  type: string | null;
   path: string;
   /** Refs of what was touched in it. */
   refs: string[];
@@ -182,9 +184,11 @@ export function touchedPlaces({ touched }: Pick<Item, 'touched'>): Touched[] {
           : null;
     // What is gone has no path any more; what was in it goes without saying.
     const gone = GONE.has(kind) && change === 'REMOVED' ? `${kind.toLowerCase()} ${ref}, removed` : null;
-    const name = owner?.path ?? path ?? gone;
+    // A field or variant is changed where its type is.
+    const type = kind === 'TYPE' && path !== null ? path.replace(/\.[^.:]*$/, '') : null;
+    const name = owner?.path ?? type ?? path ?? gone;
     if (!name) continue;
-    const place = places.get(name) ?? { function: owner?.ref ?? null, path: name, refs: [] };
+    const place = places.get(name) ?? { function: owner?.ref ?? null, type, path: name, refs: [] };
     place.refs.push(ref);
     places.set(name, place);
   }

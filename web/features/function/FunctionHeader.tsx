@@ -1,8 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import { CircleCheck, CircleDashed, History, Pencil, Pin, Play } from 'lucide-react';
+import { CircleCheck, CircleDashed, History, Pencil, Play } from 'lucide-react';
 
+import { Allowed } from '../../lib/Allowed';
 import { Badge, Notice } from '../../ui';
-import { useLive } from '../edits';
+import { ShownRevision } from '../edits';
+import { TypeText } from '../type';
 import type { Head } from './model';
 
 /** What the function is called and takes, and which revision of it is shown. */
@@ -25,7 +27,7 @@ export function FunctionHeader(props: {
           {head.name}
         </h1>
         <code className="signature muted" title={head.signature}>
-          {head.signature}
+          <TypeText module={head.module.path}>{head.signature}</TypeText>
         </code>
         <span className="function-badges">
           {head.visibility !== 'PRIVATE' && <Badge>{head.visibility.toLowerCase()}</Badge>}
@@ -54,29 +56,45 @@ export function FunctionHeader(props: {
             History
           </Link>
           {!head.import && rev === undefined && !gone && (
-            <Link
-              to="/p/$program/f/$function/edit"
-              params={{ program, function: head.ref }}
-              search={selected === null ? {} : { node: selected }}
-              className="button"
-            >
-              <Pencil size={13} aria-hidden />
-              Edit
-            </Link>
+            <Allowed scope="EDIT" icon={Pencil} word="Edit">
+              <Link
+                to="/p/$program/f/$function/edit"
+                params={{ program, function: head.ref }}
+                search={selected === null ? {} : { node: selected }}
+                className="button"
+              >
+                <Pencil size={13} aria-hidden />
+                Edit
+              </Link>
+            </Allowed>
           )}
           {!head.import && (
-            <Link
-              to="/p/$program/f/$function/run"
-              params={{ program, function: head.ref }}
-              search={rev === undefined ? {} : { rev }}
-              className="button"
-            >
-              <Play size={13} aria-hidden />
-              Run
-            </Link>
+            <Allowed scope="SIMULATE" icon={Play} word="Run">
+              <Link
+                to="/p/$program/f/$function/run"
+                params={{ program, function: head.ref }}
+                search={rev === undefined ? {} : { rev }}
+                className="button"
+              >
+                <Play size={13} aria-hidden />
+                Run
+              </Link>
+            </Allowed>
           )}
         </span>
-        {!gone && <Revision program={program} head={head} rev={rev} selected={selected} />}
+        {!gone && (
+          <ShownRevision
+            rev={rev}
+            link={({ rev, ...rest }) => (
+              <Link
+                to="/p/$program/f/$function"
+                params={{ program, function: head.ref }}
+                search={{ ...(rev !== null && { rev }), ...(selected !== null && { node: selected }) }}
+                {...rest}
+              />
+            )}
+          />
+        )}
       </header>
       {gone && (
         <div className="function-notice">
@@ -89,48 +107,5 @@ export function FunctionHeader(props: {
         </div>
       )}
     </>
-  );
-}
-
-function Revision(props: { program: string; head: Head; rev: number | undefined; selected: string | null }) {
-  const { program, head, rev, selected } = props;
-  const { feed } = useLive();
-  const to = '/p/$program/f/$function' as const;
-  const params = { program, function: head.ref };
-  const node = selected === null ? {} : { node: selected };
-  if (rev === undefined)
-    return (
-      <span className="function-revision">
-        <Link
-          to={to}
-          params={params}
-          search={feed.head === null ? node : { rev: feed.head, ...node }}
-          title="Keep this revision"
-          className="button plain"
-        >
-          <Pin size={13} aria-hidden />
-          <span className="numeric">r{feed.head}</span>
-        </Link>
-      </span>
-    );
-  const old = feed.head !== null && rev < feed.head;
-  return (
-    <output className="function-revision pinned">
-      <History size={13} aria-hidden />
-      <span>
-        {old ? (
-          <>
-            This is <b>r{rev}</b>, read-only; the head is r{feed.head}.
-          </>
-        ) : (
-          <>
-            Kept at <b>r{rev}</b>: changes do not show.
-          </>
-        )}
-      </span>
-      <Link to={to} params={params} search={node} className="button">
-        Go to the head
-      </Link>
-    </output>
   );
 }

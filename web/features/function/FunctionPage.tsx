@@ -8,6 +8,7 @@ import { setTitle } from '../../lib/title';
 import { counted, Empty, Notice, Tabs, useMedia, type Tab } from '../../ui';
 import { useLive } from '../edits';
 import { PreviewDialog, proposed, type Change } from '../preview';
+import { TypeLinks } from '../type';
 import { edgeOf, type End, type Start } from './connect';
 import { Facts } from './Facts';
 import { FunctionHeader } from './FunctionHeader';
@@ -31,6 +32,7 @@ export function FunctionPage(props: {
   program: string;
   head: Head;
   loaded: Loaded | undefined;
+  resolve: Loading['resolve'];
   progress: Loading['progress'];
   /** Whether the function is not in the newest revision any more. */
   gone: boolean;
@@ -38,7 +40,7 @@ export function FunctionPage(props: {
   selected: string | null;
   onSelect(ref: string | null): void;
 }) {
-  const { program, head, loaded, progress, gone, rev, selected, onSelect } = props;
+  const { program, head, loaded, resolve, progress, gone, rev, selected, onSelect } = props;
   const { programId, feed } = useLive();
   const client = useClient();
   const [connection, setConnection] = useState<{ start: Start; end: End } | null>(null);
@@ -84,6 +86,9 @@ export function FunctionPage(props: {
     ...feed.waiting.map(({ number, branch }) => (branch === 'main' ? number : 0)),
   );
 
+  // What is gone is looked at as it was, and so are its types.
+  const shown = gone ? (loaded?.revision ?? rev) : rev;
+  const types = useMemo(() => (resolve ? { program, rev: shown, resolve } : null), [program, shown, resolve]);
   const narrow = useMedia(NARROW);
   const side = pane === 'graph' ? 'text' : pane;
   const findings = head.diagnostics?.totalCount ?? 0;
@@ -101,82 +106,84 @@ export function FunctionPage(props: {
     },
   ];
   return (
-    <div className="function" data-pane={pane}>
-      <FunctionHeader
-        program={program}
-        head={head}
-        rev={rev}
-        selected={selected}
-        gone={gone}
-        shown={loaded?.revision ?? null}
-      />
-      <div className="function-panes">
-        <div className="function-graph" {...(narrow && pane === 'graph' && GRAPH_PANEL)}>
-          {head.import ? (
-            <Empty icon={Import} title="The host provides this function">
-              <p>
-                It is <code>{head.import.name}</code> of <code>{head.import.module}</code> and has no body here.
-              </p>
-            </Empty>
-          ) : failed ? (
-            <div className="page narrow">
-              <Notice tone="warn" title="The graph cannot be laid out.">
-                <p className="muted">The text beside it has all nodes. {failed}</p>
-              </Notice>
-            </div>
-          ) : graph && picture ? (
-            <GraphPane
-              name={head.path}
-              graph={graph}
-              picture={picture}
-              busy={busy}
-              selected={selected}
-              hovered={hovered}
-              lit={lit}
-              turn={turn}
-              {...(editable && { onConnect: connect })}
-              onSelect={select}
-              onHover={setHovered}
-              onToggle={toggle}
-              onOpen={open}
-            />
-          ) : (
-            <Waiting progress={progress} laying={graph !== undefined} />
-          )}
-        </div>
-        <div className="function-side">
-          <Tabs<Pane> label="Panels" panel="pane" tabs={tabs} current={narrow ? pane : side} onChange={setPane} />
-          <div
-            className="pane"
-            {...(!(narrow && pane === 'graph') && { role: 'tabpanel', id: 'pane', 'aria-labelledby': `tab-${side}` })}
-          >
-            {side === 'text' ? (
-              <TextPane
-                text={head.text ?? ''}
+    <TypeLinks value={types}>
+      <div className="function" data-pane={pane}>
+        <FunctionHeader
+          program={program}
+          head={head}
+          rev={rev}
+          selected={selected}
+          gone={gone}
+          shown={loaded?.revision ?? null}
+        />
+        <div className="function-panes">
+          <div className="function-graph" {...(narrow && pane === 'graph' && GRAPH_PANEL)}>
+            {head.import ? (
+              <Empty icon={Import} title="The host provides this function">
+                <p>
+                  It is <code>{head.import.name}</code> of <code>{head.import.module}</code> and has no body here.
+                </p>
+              </Empty>
+            ) : failed ? (
+              <div className="page narrow">
+                <Notice tone="warn" title="The graph cannot be laid out.">
+                  <p className="muted">The text beside it has all nodes. {failed}</p>
+                </Notice>
+              </div>
+            ) : graph && picture ? (
+              <GraphPane
+                name={head.path}
+                graph={graph}
+                picture={picture}
+                busy={busy}
                 selected={selected}
                 hovered={hovered}
                 lit={lit}
+                turn={turn}
+                {...(editable && { onConnect: connect })}
                 onSelect={select}
                 onHover={setHovered}
+                onToggle={toggle}
                 onOpen={open}
               />
             ) : (
-              <Facts program={program} head={head} rev={rev} onSelect={select} />
+              <Waiting progress={progress} laying={graph !== undefined} />
             )}
           </div>
-          {selected && graph && <NodeDetails node={selected} graph={graph} onSelect={select} onOpen={open} />}
+          <div className="function-side">
+            <Tabs<Pane> label="Panels" panel="pane" tabs={tabs} current={narrow ? pane : side} onChange={setPane} />
+            <div
+              className="pane"
+              {...(!(narrow && pane === 'graph') && { role: 'tabpanel', id: 'pane', 'aria-labelledby': `tab-${side}` })}
+            >
+              {side === 'text' ? (
+                <TextPane
+                  text={head.text ?? ''}
+                  selected={selected}
+                  hovered={hovered}
+                  lit={lit}
+                  onSelect={select}
+                  onHover={setHovered}
+                  onOpen={open}
+                />
+              ) : (
+                <Facts program={program} head={head} rev={rev} onSelect={select} />
+              )}
+            </div>
+            {selected && graph && <NodeDetails node={selected} graph={graph} onSelect={select} onOpen={open} />}
+          </div>
         </div>
+        {change && (
+          <PreviewDialog
+            change={change}
+            program={program}
+            head={newest}
+            onDone={() => select(connection?.end.node ?? null)}
+            onClose={() => setConnection(null)}
+          />
+        )}
       </div>
-      {change && (
-        <PreviewDialog
-          change={change}
-          program={program}
-          head={newest}
-          onDone={() => select(connection?.end.node ?? null)}
-          onClose={() => setConnection(null)}
-        />
-      )}
-    </div>
+    </TypeLinks>
   );
 }
 

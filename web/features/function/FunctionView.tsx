@@ -2,6 +2,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react';
 
 import { renamedTo } from '../../lib/renamed';
+import { useBack } from '../../lib/useBack';
 import { ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { FunctionPage } from './FunctionPage';
@@ -19,7 +20,8 @@ function Opened({ name }: { name: string }) {
   const { rev, node = null } = useSearch({ from: '/p/$program/f/$function' });
   const navigate = useNavigate();
   const revision = rev ?? feed.head ?? undefined;
-  const { loaded, head, progress, problem, retry } = useFunction(programId, name, revision);
+  const { loaded, head, resolve, progress, problem, retry } = useFunction(programId, name, revision);
+  useBack(feed.status, problem, retry);
 
   const select = useCallback(
     (ref: string | null) =>
@@ -76,6 +78,7 @@ function Opened({ name }: { name: string }) {
       program={program}
       head={head}
       loaded={loaded}
+      resolve={resolve}
       progress={progress}
       gone={problem?.code === 'NOT_FOUND'}
       rev={rev}

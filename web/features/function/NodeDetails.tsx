@@ -1,6 +1,7 @@
 import { CircleAlert, CircleDashed, ExternalLink, TriangleAlert, X } from 'lucide-react';
 
 import { Badge, Message } from '../../ui';
+import { TypeText } from '../type';
 import { AlteredList } from './AlteredList';
 import type { Graph, GraphNode, Input } from './model';
 import { SignMark } from './SignMark';
@@ -69,7 +70,9 @@ function Facts({ node, graph, onSelect }: { node: GraphNode; graph: Graph; onSel
             <div key={input.index}>
               <dt className="mono">
                 {input.sign && <SignMark sign={input.sign} />} {input.name || `in ${input.index}`}{' '}
-                <span className="muted">{input.type}</span>
+                <span className="muted">
+                  <TypeText>{input.type}</TypeText>
+                </span>
               </dt>
               <dd>
                 <SourceLink input={input} graph={graph} onSelect={onSelect} />
@@ -81,7 +84,9 @@ function Facts({ node, graph, onSelect }: { node: GraphNode; graph: Graph; onSel
       {node.outputs.length > 0 && (
         <p className="details-users">
           <span className="muted">gives</span>
-          <span className="mono">{node.outputs.map(({ type }) => type).join(', ')}</span>
+          <span className="mono">
+            <TypeText>{node.outputs.map(({ type }) => type).join(', ')}</TypeText>
+          </span>
           <span className="muted">{users.length === 0 ? 'to nobody' : 'to'}</span>
           {users.slice(0, 8).map((ref) => (
             <NodeLink key={ref} node={graph.nodes.get(ref)} onSelect={onSelect} />
@@ -100,7 +105,7 @@ function SourceLink({ input, graph, onSelect }: { input: Input; graph: Graph; on
     return (
       <Badge tone="warn">
         <CircleDashed size={12} aria-hidden />
-        hole: takes {input.type}
+        hole: takes <TypeText>{input.type}</TypeText>
       </Badge>
     );
   switch (source.kind) {

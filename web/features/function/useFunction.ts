@@ -6,6 +6,7 @@ import { functionKey, revisionKey } from '../../lib/program';
 import { chase, type Chase } from '../../lib/chase';
 import type { Page } from '../../lib/pages';
 import { problemOf, type Problem } from '../../lib/problems';
+import { resolverOf, type Resolve } from '../type';
 import { graphOf, type Graph, type Head, type NodeData, type RegionData } from './model';
 
 /** A function at a revision, with its graph. */
@@ -21,6 +22,8 @@ export interface Loading {
   loaded: Loaded | undefined;
   /** What is known before the nodes are. */
   head: Head | undefined;
+  /** Finds the types that are written in it. */
+  resolve: Resolve | undefined;
   /** How many nodes have arrived, of how many. */
   progress: { done: number; total: number } | null;
   problem: Problem | undefined;
@@ -96,6 +99,7 @@ export function useFunction(
   const [loading, setLoading] = useState<Loading>({
     loaded: undefined,
     head: undefined,
+    resolve: undefined,
     progress: null,
     problem: undefined,
   });
@@ -118,7 +122,8 @@ export function useFunction(
       const head = program?.function;
       if (!program || !head) return fail(error);
       key = functionKey(head.ref);
-      setLoading((before) => ({ ...before, head, problem: undefined }));
+      const resolve = resolverOf(program.types?.nodes ?? []);
+      setLoading((before) => ({ ...before, head, resolve, problem: undefined }));
       if (kept?.ref !== head.ref || kept.hash !== head.contentHash) {
         const progress = (done: number, total: number) =>
           setLoading((before) => ({ ...before, progress: done < total ? { done, total } : null }));
@@ -126,7 +131,7 @@ export function useFunction(
       }
       const graph = graphOf(head, program, kept.nodes, kept.regions);
       const loaded = { head, graph, revision: program.revision?.number ?? null };
-      setLoading({ loaded, head, progress: null, problem: undefined });
+      setLoading({ loaded, head, resolve, progress: null, problem: undefined });
     };
     const chased = chase<number | undefined>(async (revision, isLeft) => {
       try {

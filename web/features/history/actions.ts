@@ -9,6 +9,7 @@ import {
   HistoryMergeDocument,
   HistoryMergePartDocument,
   HistoryMergeTextDocument,
+  type HistoryMergeTextMutation,
   HistoryRedoDocument,
   HistoryRedoPartDocument,
   HistoryRestoreDocument,
@@ -249,10 +250,26 @@ export async function ask(client: Client, id: string, action: Action, asking: As
   }
 }
 
-/**
- * The text of the function or type that a conflict of a merge is about, as the merge would leave it with one side where
- * both collide; or why there is none.
- */
+type Merged = Extract<
+  NonNullable<NonNullable<HistoryMergeTextMutation['merge']>['outcome']>,
+  { __typename: 'RevisionMade' }
+>['program'];
+
+/** What has the text in which something collides: itself, or what it is in. */
+function writtenIn(program: Merged, ref: string): Pick<Written, 'kind' | 'ref' | 'path' | 'was'> | null {
+  const { computeNode, function: itself, types, storage, impact } = program;
+  const contract = impact?.contracts.find((each) => each.ref === ref);
+  if (contract?.text) return { kind: 'contract', ref, path: contract.region.owner.path, was: contract.text };
+  const type = types?.nodes.find((each) => [each, ...each.fields, ...each.variants].some((part) => part.ref === ref));
+  if (type?.text) return { kind: 'type', ref: type.ref, path: type.path, was: type.text };
+  const held = storage?.nodes.find((each) => each.ref === ref);
+  if (held?.text) return { kind: 'storage', ref, path: held.path, was: held.text };
+  // What is in a function concerns that one first.
+  const owner = computeNode?.owner ?? itself ?? impact?.functions?.nodes[0];
+  return owner?.text ? { kind: 'function', ref: owner.ref, path: owner.path, was: owner.text } : null;
+}
+
+/** The text in which a merge collides, as it would leave that with one side where both collide; or why there is none. */
 export async function textOf(
   client: Client,
   id: string,
@@ -262,31 +279,29 @@ export async function textOf(
   asking: Asking,
 ): Promise<Written | string> {
   if (action.type !== 'merge') return 'Only a merge is settled by a text.';
-  const kind = ref.startsWith('t') ? 'type' : 'function';
-  if (!/^[fnt]/.test(ref)) return `No text can be written for ${ref}: take a side.`;
   const base = { programId: id, into: action.branch, from: action.from, ...commonOf(asking) };
+  const asked = {
+    ref,
+    node: /^n/.test(ref),
+    function: /^f/.test(ref),
+    types: /^[dt]/.test(ref),
+    storage: /^v/.test(ref),
+    inner: /^[gkv]/.test(ref),
+  };
   try {
     // Where one side has removed it, the other one has its text.
     for (const take of ['OURS', 'THEIRS'] as const) {
       const resolutions = sidesOf(conflicts, asking.resolutions, ref, take);
-      const node = ref.startsWith('n');
-      const variables = {
-        input: { ...base, resolutions },
-        ref,
-        node,
-        function: ref.startsWith('f'),
-        types: kind === 'type',
-      };
+      const variables = { ...asked, input: { ...base, resolutions } };
       // A removed entity is an error beside what else there is.
       const { data, error } = await client.mutation(HistoryMergeTextDocument, variables).toPromise();
       const outcome = data?.merge?.outcome;
       if (!outcome) throw error;
       if (outcome.__typename !== 'RevisionMade') continue;
-      const { computeNode, function: itself, types } = outcome.program;
-      const owner = computeNode?.owner ?? itself ?? types?.nodes.find((type) => type.ref === ref);
-      if (!owner?.text) continue;
-      const text = plainText(owner.text);
-      return { kind, ref: owner.ref, path: owner.path, take, was: text, text };
+      const found = writtenIn(outcome.program, ref);
+      if (!found) continue;
+      const text = plainText(found.was);
+      return { ...found, take, was: text, text };
     }
   } catch (error) {
     const { code, message } = problemOf(error);

@@ -11,12 +11,15 @@ import { useLive } from '../edits';
 import { MapCanvas } from './MapCanvas';
 import { MapTable } from './MapTable';
 import { found, litBy, openAtFirst, rowsOf, type ProgramMap, type State } from './model';
-import { pictureOf, placesOf, standingFor } from './picture';
+import { pictureOf, placesOf, SCREEN, standingFor, TELEPHONE } from './picture';
 import { StateMark, STATES } from './StateMark';
 import { useMap, type MapLoading } from './useMap';
 
 /** Where the picture has no place beside the table; the style sheet has the same. */
 const NARROW = '(max-width: 860px)';
+
+/** Where the picture is higher than wide: a telephone. */
+const HIGH = '(max-width: 640px)';
 
 /** Whether the browser can draw the picture. */
 function canDraw(): boolean {
@@ -81,7 +84,8 @@ function Loaded({ map, light, asked }: Pick<MapLoading, 'light' | 'asked'> & { m
 
   const first = useMemo(() => openAtFirst(map), [map]);
   const open = chosen ?? first;
-  const places = useMemo(() => placesOf(map), [map]);
+  const tall = useMedia(HIGH);
+  const places = useMemo(() => placesOf(map, tall ? TELEPHONE : SCREEN), [map, tall]);
   const picture = useMemo(() => pictureOf(map, places, open), [map, places, open]);
   const matches = useMemo(() => found(map, sought), [map, sought]);
   const lit = useMemo(() => (matches ? litBy(map, matches) : null), [map, matches]);

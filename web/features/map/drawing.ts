@@ -64,8 +64,8 @@ export function drawTitles(
       const taken = context.measureText(box.module.path).width;
       // A part of a name tells nothing.
       if (taken > width || height < 18) continue;
-      // In the middle of an open module, above the mark of a closed one.
-      const line = box.open ? y + height / 2 + 4 : y + 14;
+      // Above the marks, as long as there is room.
+      const line = box.open && height < 60 ? y + height / 2 + 4 : y + 14;
       if (box.open || height >= 40)
         haloed(context, box.module.path, x + (width - taken) / 2, line, palette.text, palette.surface);
       continue;

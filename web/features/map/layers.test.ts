@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { layered, type Item } from './layers';
+import { layered, TALL, type Item } from './layers';
 
 const GAPS = { within: 4, between: 20, stagger: 3 };
 const items = (ids: readonly string[], width = 40, height = 10): Item[] => ids.map((id) => ({ id, width, height }));
@@ -43,6 +43,14 @@ test('a long chain goes on below, as lines of a text do', () => {
   const { width, height } = layered(items(ids), pairs, GAPS);
   expect(width / height).toBeGreaterThan(1);
   expect(width / height).toBeLessThan(3);
+});
+
+test('on a telephone two columns stand side by side, so that names can be read', () => {
+  const named = items(['a', 'b', 'c'], 170, 20);
+  const gaps = { within: 6, between: 40, stagger: 14 };
+  const { width, places } = layered(named, links('a b', 'b c'), gaps, TALL);
+  expect(width).toBe(380);
+  expect(['a', 'b', 'c'].map((id) => places.get(id)?.x)).toEqual([0, 210, 0]);
 });
 
 test('nothing takes no room', () => {

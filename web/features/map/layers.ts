@@ -24,10 +24,19 @@ export interface Gaps {
   stagger: number;
 }
 
-/** How wide a layout is for its height. */
-const ASPECT = 1.6;
-/** So few columns are left side by side, however wide that is. */
-const UNFOLDED = 5;
+/** What a layout is to look like. */
+export interface Shape {
+  /** How wide it is for its height. */
+  aspect: number;
+  /** So few columns are left side by side, however wide that is. */
+  unfolded: number;
+  /** So many columns stand side by side at least, where there are as many: calls from one to the next are seen best. */
+  together: number;
+}
+
+/** The shape of a screen, and that of a telephone, on which there is room for the names of two columns. */
+export const WIDE: Shape = { aspect: 1.6, unfolded: 5, together: 1 };
+export const TALL: Shape = { aspect: 0.6, unfolded: 2, together: 2 };
 
 /** The groups of things that reach each other, by thing; a group that reaches another one has the larger number. */
 function groupsOf(next: readonly (readonly number[])[]): { group: Int32Array; count: number } {
@@ -178,30 +187,33 @@ interface Page {
 }
 
 /** Columns in so many bands. */
-function pageOf(columns: readonly Column[], gaps: Gaps, count: number): Page {
+function pageOf(columns: readonly Column[], gaps: Gaps, { aspect, together }: Shape, count: number): Page {
   const total = columns.reduce((sum, { gap, width }) => sum + gap + width, 0);
   const widest = columns.reduce((most, { width }) => Math.max(most, width), 0);
-  const bands = bandsOf(columns, count === 1 ? Infinity : Math.max(widest, total / count));
+  const least = together * widest + (together - 1) * gaps.between;
+  const bands = bandsOf(columns, count === 1 ? Infinity : Math.max(least, total / count));
   const width = bands.reduce((most, band) => Math.max(most, band.width), 0);
   const height = bands.reduce((sum, band) => sum + band.height + gaps.stagger, gaps.between * (bands.length - 1));
   // A line that goes on below is harder to follow: a somewhat wide page is better.
-  const cost = Math.abs(Math.log(width / height / ASPECT)) + 0.7 * Math.log(bands.length);
+  const cost = Math.abs(Math.log(width / height / aspect)) + 0.7 * Math.log(bands.length);
   return { bands, width, height, cost };
 }
 
-/** Fills pages in several ways and takes the one that comes nearest to the shape of a screen. */
-function filled(layers: readonly (readonly Item[])[], gaps: Gaps): Page {
+/** Fills pages in several ways and takes the one that comes nearest to a shape. */
+function filled(layers: readonly (readonly Item[])[], gaps: Gaps, shape: Shape): Page {
   const items = layers.flat();
   const area = items.reduce((sum, { width, height }) => sum + (width + gaps.within) * (height + gaps.within), 0);
   const highest = items.reduce((most, { height }) => Math.max(most, height), 0);
   const pages = [1, 1.3, 1.7, 2.2].flatMap((factor) => {
-    const columns = columnsOf(layers, gaps, Math.max(highest, factor * Math.sqrt(area / ASPECT)));
-    const one = pageOf(columns, gaps, 1);
-    if (columns.length <= UNFOLDED) return [one];
-    const count = Math.sqrt(one.width / (one.height + gaps.between) / ASPECT);
+    const columns = columnsOf(layers, gaps, Math.max(highest, factor * Math.sqrt(area / shape.aspect)));
+    const one = pageOf(columns, gaps, shape, 1);
+    if (columns.length <= shape.unfolded) return [one];
+    const count = Math.sqrt(one.width / (one.height + gaps.between) / shape.aspect);
     return [
       one,
-      ...[Math.floor(count), Math.ceil(count)].filter((some) => some > 1).map((some) => pageOf(columns, gaps, some)),
+      ...[Math.floor(count), Math.ceil(count)]
+        .filter((some) => some > 1)
+        .map((some) => pageOf(columns, gaps, shape, some)),
     ];
   });
   return pages.reduce((best, page) => (page.cost < best.cost ? page : best));
@@ -212,7 +224,7 @@ function filled(layers: readonly (readonly Item[])[], gaps: Gaps): Page {
  *
  * The same things come to the same places. Takes time that grows with things and links.
  */
-export function layered(items: readonly Item[], links: readonly Link[], gaps: Gaps): Layout {
+export function layered(items: readonly Item[], links: readonly Link[], gaps: Gaps, shape = WIDE): Layout {
   const places = new Map<string, { x: number; y: number }>();
   if (items.length === 0) return { places, width: 0, height: 0 };
   const numbers = new Map(items.map(({ id }, index) => [id, index]));
@@ -223,7 +235,7 @@ export function layered(items: readonly Item[], links: readonly Link[], gaps: Ga
   const layers = ordered(layersOf(items.length, known), known, items.length).map((layer) =>
     layer.flatMap((thing) => items[thing] ?? []),
   );
-  const page = filled(layers, gaps);
+  const page = filled(layers, gaps, shape);
   let top = 0;
   for (const band of page.bands) {
     let left = 0;

@@ -1,5 +1,5 @@
 import { counted } from '../../ui';
-import { layered } from './layers';
+import { layered, TALL, WIDE, type Shape } from './layers';
 import { groupedBy, type Link, type MapModule, type ProgramMap, type State } from './model';
 
 /** A function on the picture, or a closed module in the middle of its box. */
@@ -53,6 +53,16 @@ const FRAME = { side: 22, top: 44, bottom: 18 };
 /** A box is wide enough for a title. */
 const NARROWEST = 150;
 
+/** The shapes of what is in a module, and of all modules. */
+export interface Place {
+  inside: Shape;
+  outside: Shape;
+}
+
+export const SCREEN: Place = { inside: WIDE, outside: WIDE };
+/** Modules stand below each other, as each is as wide as the place. */
+export const TELEPHONE: Place = { inside: TALL, outside: { ...TALL, unfolded: 1, together: 1 } };
+
 /** How large a function's mark is: its area grows with its nodes. */
 export function radiusOf(size: number): number {
   return Math.min(24, 4 + Math.sqrt(size) * 0.9);
@@ -70,7 +80,7 @@ function between({ functions, calls }: ProgramMap): Link[] {
 }
 
 /** Places the functions of each module along their calls, and the modules along theirs. */
-export function placesOf(map: ProgramMap): Places {
+export function placesOf(map: ProgramMap, { inside: within, outside } = SCREEN): Places {
   const calls = groupedBy(
     map.calls.filter(({ from, to }) => map.functions.get(from)?.module === map.functions.get(to)?.module),
     ({ from }) => map.functions.get(from)?.module,
@@ -80,7 +90,7 @@ export function placesOf(map: ProgramMap): Places {
       const height = 2 * radiusOf(size) + CELL.margin;
       return { id: ref, width: CELL.width, height };
     });
-    const layout = layered(items, calls.get(ref) ?? [], { within: 6, between: 40, stagger: 14 });
+    const layout = layered(items, calls.get(ref) ?? [], { within: 6, between: 40, stagger: 14 }, within);
     const width = Math.max(NARROWEST, layout.width + 2 * FRAME.side);
     return { ref, items, layout, width, height: layout.height + FRAME.top + FRAME.bottom };
   });
@@ -88,6 +98,7 @@ export function placesOf(map: ProgramMap): Places {
     inside.map(({ ref, width, height }) => ({ id: ref, width, height })),
     between(map),
     { within: 40, between: 120, stagger: 0 },
+    outside,
   );
   const functions = new Map<string, { x: number; y: number }>();
   const modules = new Map<string, { x: number; y: number; width: number; height: number }>();

@@ -8,6 +8,7 @@ import {
   Hash,
   History,
   Package,
+  ShieldCheck,
   Workflow,
   type LucideIcon,
 } from 'lucide-react';
@@ -22,14 +23,26 @@ import {
 import { useAsk } from '../../lib/ask';
 import { useCommands } from '../../lib/commands';
 import { programKey } from '../../lib/program';
-import { entriesOf, HEADINGS, isNodeRef, isRunId, runsOf, sections, type Entry, type Kind } from './model';
+import {
+  contractOwners,
+  entriesOf,
+  HEADINGS,
+  isNodeRef,
+  isRunId,
+  runsOf,
+  sections,
+  type Entry,
+  type Kind,
+} from './model';
 import { PaletteFrame, type Typing } from './PaletteFrame';
+import { useContracts } from './useContracts';
 
 const ICONS: Record<Kind, LucideIcon> = {
   command: CommandIcon,
   function: FunctionSquare,
   node: CircleDot,
   type: Braces,
+  contract: ShieldCheck,
   module: Package,
   revision: History,
   run: Workflow,
@@ -62,19 +75,21 @@ export default function Palette(props: Typing & { program: string | undefined; o
   // Whoever may not see runs finds everything else.
   const runs = useAsk(PaletteRunsDocument, {}, { pause: !wanted });
   const run = useAsk(PaletteRunDocument, { id: query }, { pause: !isRunId(query) });
+  const contracts = useContracts(program ?? '', contractOwners(wanted ? found.data : undefined));
   const entries = useMemo(() => {
     const named = entriesOf(
       typed.trim(),
       commands,
       wanted ? found.data : undefined,
       wanted ? programs.data : undefined,
+      contracts,
     );
     const runsFound = [...(isRunId(query) && run.data?.run ? [run.data.run] : []), ...(runs.data?.runs?.nodes ?? [])];
     const others = named.filter(({ target }) => target.to !== 'program' || target.program !== program);
     const ofRuns = wanted ? runsOf(typed.trim(), runsFound) : [];
     // An id means a run before it means anything else.
     return isRunId(typed.trim()) ? [...ofRuns, ...others] : [...others, ...ofRuns];
-  }, [typed, query, commands, wanted, found.data, programs.data, runs.data, run.data, program]);
+  }, [typed, query, commands, wanted, found.data, programs.data, runs.data, run.data, program, contracts]);
   const groups = sections(entries);
   const shown = groups.flatMap(([, all]) => all);
   const active = shown[Math.min(at, shown.length - 1)];
@@ -103,6 +118,15 @@ export default function Palette(props: Typing & { program: string | undefined; o
             to: '/p/$program/f/$function',
             params: { program, function: target.function },
             search: target.node === null ? {} : { node: target.node },
+          })
+        );
+      case 'type':
+        return (
+          program !== undefined &&
+          navigate({
+            to: '/p/$program/t/$type',
+            params: { program, type: target.type },
+            search: target.member === null ? {} : { member: target.member },
           })
         );
       case 'revision':

@@ -2,7 +2,19 @@ import { Sun } from 'lucide-react';
 import { expect, test } from 'vitest';
 
 import type { PaletteSearchQuery } from '../../generated/graphql';
-import { entriesOf, isNodeRef, isRunId, matches, ownerOf, revisionOf, runsOf, sections, type FoundRun } from './model';
+import {
+  contractOwners,
+  entriesOf,
+  isNodeRef,
+  isRunId,
+  matches,
+  ownerOf,
+  revisionOf,
+  runsOf,
+  sections,
+  type Contracts,
+  type FoundRun,
+} from './model';
 
 const commands = [
   { id: 'theme', label: 'Use dark colours', icon: Sun, run: () => {} },
@@ -35,6 +47,38 @@ test('each thing is told once, and leads to where it is', () => {
     target: { to: 'function', function: 'shop::total', node: 'n22' },
   });
   expect(sections(entries).map(([kind]) => kind)).toEqual(['function', 'type', 'node']);
+});
+
+test('a part of a type leads to the type', () => {
+  const parts = { words: { nodes: [{ kind: 'TYPE', path: 'shop::Item.price', ref: 'd7', text: 'i64' }] } };
+  const [entry] = entriesOf('price', [], parts as unknown as PaletteSearchQuery, undefined);
+  expect(entry?.target).toEqual({ to: 'type', type: 'shop::Item', member: 'd7' });
+  expect(entriesOf('total', [], found, undefined)[1]?.label).toBe('shop::Total');
+});
+
+test('a contract is told by its function and what it demands, and leads to that', () => {
+  const text = 'require#k4 "it is {small}" #g5 { yield#n8 (lt_s.i64#n7 n, 9#n6) }\n';
+  const words = [{ kind: 'CONTRACT', path: 'shop::total::k4', ref: 'k4', text: 'shop::total: "it is {small}"' }];
+  const search = { words: { nodes: words } } as unknown as PaletteSearchQuery;
+  expect(contractOwners(search)).toEqual(['shop::total']);
+  const contracts: Contracts = new Map([['k4', { ref: 'k4', kind: 'REQUIRE', message: 'it is {small}', text }]]);
+  const entry = { kind: 'contract', id: 'CONTRACT k4' };
+  expect(entriesOf('small', [], search, undefined, contracts)).toEqual([
+    {
+      ...entry,
+      label: 'shop::total require “it is {small}”',
+      detail: 'lt_s.i64 n, 9',
+      target: { to: 'function', function: 'shop::total', node: 'n8' },
+    },
+  ]);
+  expect(entriesOf('small', [], search, undefined)).toEqual([
+    {
+      ...entry,
+      label: 'shop::total contract “it is {small}”',
+      detail: 'k4',
+      target: { to: 'function', function: 'shop::total', node: null },
+    },
+  ]);
 });
 
 test('refs and revisions are known by how they look', () => {

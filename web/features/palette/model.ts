@@ -1,5 +1,11 @@
-import type { PaletteProgramsQuery, PaletteRunsQuery, PaletteSearchQuery } from '../../generated/graphql';
+import type {
+  PaletteContractsQuery,
+  PaletteProgramsQuery,
+  PaletteRunsQuery,
+  PaletteSearchQuery,
+} from '../../generated/graphql';
 import type { Command } from '../../lib/commands';
+import { demandOf } from '../../lib/text';
 
 /** Where an entry of the palette leads. */
 export type Target =
@@ -7,11 +13,13 @@ export type Target =
   | { to: 'program'; program: string }
   | { to: 'run'; run: string }
   | { to: 'function'; function: string; node: string | null }
+  | { to: 'type'; type: string; member: string | null }
   | { to: 'revision'; sel: string }
   | { to: 'touching'; ref: string };
 
 /** What kind of thing an entry is, for its icon and heading. */
-export type Kind = 'command' | 'program' | 'function' | 'node' | 'type' | 'module' | 'revision' | 'run' | 'other';
+export type Kind =
+  'command' | 'program' | 'function' | 'node' | 'type' | 'contract' | 'module' | 'revision' | 'run' | 'other';
 
 /** An entry of the palette. */
 export interface Entry {
@@ -25,6 +33,31 @@ export interface Entry {
 }
 
 type Found = NonNullable<PaletteSearchQuery['words']>['nodes'][number];
+type Contract = NonNullable<NonNullable<PaletteContractsQuery['program']>['function']>['contracts'][number];
+
+/** What contracts say, by ref, as far as that is known. */
+export type Contracts = ReadonlyMap<string, Contract>;
+
+/** The functions whose contracts are found, each once. */
+export function contractOwners(found: PaletteSearchQuery | undefined): string[] {
+  const contracts = found?.words?.nodes.filter(({ kind }) => kind === 'CONTRACT') ?? [];
+  return [...new Set(contracts.flatMap(({ path }) => ownerOf(path) ?? []))];
+}
+
+function contractEntry({ path, ref, text }: Found, contracts: Contracts): Entry {
+  const owner = ownerOf(path) ?? path;
+  const contract = contracts.get(ref);
+  const kind = contract?.kind.toLowerCase() ?? 'contract';
+  // The search quotes its message behind the function.
+  const message = contract?.message ?? /"(.*)"$/.exec(text)?.[1] ?? ref;
+  return {
+    id: `CONTRACT ${ref}`,
+    kind: 'contract',
+    label: `${owner} ${kind} “${message}”`,
+    detail: contract?.text ? demandOf(contract.text).join('; ') : ref,
+    target: { to: 'function', function: owner, node: /\byield#(n\d+)/.exec(contract?.text ?? '')?.[1] ?? null },
+  };
+}
 
 /** Whether all words of a query occur in a label. */
 export function matches(label: string, query: string): boolean {
@@ -41,7 +74,8 @@ export function ownerOf(path: string): string | null {
   return parts.length > 2 ? parts.slice(0, -1).join('::') : null;
 }
 
-function entryOf({ kind, path, ref, text }: Found): Entry {
+function entryOf(found: Found, contracts: Contracts): Entry {
+  const { kind, path, ref, text } = found;
   const id = `${kind} ${ref}`;
   const owner = ownerOf(path);
   const touching: Target = { to: 'touching', ref };
@@ -63,10 +97,19 @@ function entryOf({ kind, path, ref, text }: Found): Entry {
         target: { to: 'function', function: owner ?? path, node: ref },
       };
     case 'TYPE':
-      return { id, kind: 'type', label: path, detail: `type · its history`, target: touching };
+      return ref.startsWith('t')
+        ? { id, kind: 'type', label: path, detail: `type · ${ref}`, target: { to: 'type', type: ref, member: null } }
+        : {
+            id,
+            kind: 'type',
+            label: path,
+            detail: `part of a type · ${ref}`,
+            target: { to: 'type', type: path.replace(/\.[^.]*$/, ''), member: ref },
+          };
     case 'MODULE':
       return { id, kind: 'module', label: path, detail: 'module · its history', target: touching };
     case 'CONTRACT':
+      return contractEntry(found, contracts);
     case 'REGION':
     case 'VARIABLE':
       return {
@@ -122,6 +165,7 @@ export function entriesOf(
   commands: readonly Command[],
   found: PaletteSearchQuery | undefined,
   programs: PaletteProgramsQuery | undefined,
+  contracts: Contracts = new Map(),
 ): Entry[] {
   const entries: Entry[] = [];
   const program = found?.program;
@@ -154,7 +198,8 @@ export function entriesOf(
       detail: signature,
       target: { to: 'function', function: ref, node: null },
     });
-  entries.push(...[...(found?.words?.nodes ?? []), ...(found?.nodes?.nodes ?? [])].map(entryOf));
+  const named = [...(found?.words?.nodes ?? []), ...(found?.nodes?.nodes ?? [])];
+  entries.push(...named.map((each) => entryOf(each, contracts)));
   const names = [
     ...(program?.branches?.nodes.map(({ name, head }) => ({ name, word: 'branch', number: head.number })) ?? []),
     ...(program?.checkpoints?.nodes.map(({ name, revision }) => ({
@@ -189,10 +234,11 @@ export const HEADINGS: Record<Kind, string> = {
   function: 'Functions',
   node: 'Nodes',
   type: 'Types',
+  contract: 'Contracts',
   module: 'Modules',
   revision: 'Revisions',
   run: 'Runs of flows',
-  other: 'Variables and contracts',
+  other: 'Variables and regions',
   program: 'Programs',
 };
 

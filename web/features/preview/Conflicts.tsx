@@ -1,14 +1,17 @@
 import { Check, Split } from 'lucide-react';
-import { useId, useState } from 'react';
+import { Fragment, useId, useState } from 'react';
 
 import { ConflictPlaceDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { programKey } from '../../lib/program';
 import { Badge, Message } from '../../ui';
+import { compared } from './inline';
 import type { Conflict } from './model';
 import {
   conflictsByRef,
   isAnswered,
+  isWritable,
+  kindWord,
   takersOf,
   type Answer,
   type Choices,
@@ -51,9 +54,9 @@ export function Conflicts(props: { conflicts: readonly Conflict[]; program: stri
               </p>
               {(base !== null || ours !== null || theirs !== null) && (
                 <dl className="sides">
-                  <SideText name="base" text={base} />
-                  <SideText name="ours" text={ours} />
-                  <SideText name="theirs" text={theirs} />
+                  <SideText name="base" text={base} was={null} />
+                  <SideText name="ours" text={ours} was={base} />
+                  <SideText name="theirs" text={theirs} was={base} />
                 </dl>
               )}
             </div>
@@ -65,17 +68,29 @@ export function Conflicts(props: { conflicts: readonly Conflict[]; program: stri
   );
 }
 
-/** The function that something is, or is in; nothing where the program has it no more, or not yet. */
+/** What something is, and where; only what, where the program has it no more, or not yet. */
 function Place({ program, entity }: { program: string; entity: string }) {
-  const node = entity.startsWith('n');
-  const variables = { ...programKey(program), ref: entity, node };
-  const { data } = useAsk(ConflictPlaceDocument, variables, { pause: !/^[fn]\d/.test(entity) });
-  const path = data?.program?.computeNode?.owner?.path ?? data?.program?.function?.path;
-  if (!path) return null;
+  const letter = entity[0] ?? '';
+  const word = kindWord(entity);
+  const variables = { ...programKey(program), ref: entity, part: letter === 'd', storage: letter === 'v' };
+  const { data } = useAsk(ConflictPlaceDocument, variables, { pause: word === '' || letter === 'm' });
+  const found = data?.program;
+  const held = found?.storage?.nodes.find(({ ref }) => ref === entity);
+  const self = held ?? (letter === 't' ? found?.impact?.types.find(({ ref }) => ref === entity) : null);
+  const around =
+    letter === 'd'
+      ? found?.types?.nodes.find(({ fields, variants }) => [...fields, ...variants].some(({ ref }) => ref === entity))
+      : found?.impact?.functions?.nodes[0];
+  const path = self?.path ?? (letter === 't' ? undefined : around?.path);
   return (
-    <span className="mono muted">
-      {node && 'in '}
-      {path}
+    <span className="muted">
+      {held?.kind.toLowerCase() ?? word}
+      {path && (
+        <>
+          {self || letter === 'f' ? ' ' : ' in '}
+          <span className="mono">{path}</span>
+        </>
+      )}
     </span>
   );
 }
@@ -121,7 +136,7 @@ function Settle(props: { entity: string; conflicts: readonly Conflict[]; settlin
         )}
         {takers.length > 0
           ? option('other names', answer?.how === 'names', () => say({ how: 'names' }))
-          : option('write it', busy || answer?.how === 'text', () => void write())}
+          : isWritable(entity) && option('write it', busy || answer?.how === 'text', () => void write())}
       </fieldset>
       {failed && (
         <p className="error-text" role="alert">
@@ -169,11 +184,12 @@ function Names(props: { takers: readonly Taker[]; choices: Choices; onChange(cho
 
 function WrittenText(props: { written: Written; shared: number; onChange(text: string): void }) {
   const { written, shared, onChange } = props;
-  const { path, text, was, take } = written;
+  const { kind, path, text, was, take } = written;
   return (
     <label className="settle-text">
       <span className="muted">
-        The text of <code>{path}</code>, with {WHOSE[take]} where the sides collide.
+        The text of {kind === 'contract' && 'a contract of '}
+        <code>{path}</code>, with {WHOSE[take]} where the sides collide.
         {shared > 1 && ` It settles ${shared} conflicts.`}
       </span>
       <textarea
@@ -191,11 +207,27 @@ function WrittenText(props: { written: Written; shared: number; onChange(text: s
   );
 }
 
-function SideText({ name, text }: { name: string; text: string | null }) {
+/** What one side has; what it changed is marked. */
+function SideText({ name, text, was }: { name: string; text: string | null; was: string | null }) {
+  const pieces = text === null || was === null ? null : compared(was.trimEnd(), text.trimEnd())?.[1];
   return (
     <div>
-      <dt className="muted">{name}</dt>
-      <dd>{text === null ? <span className="muted">not there</span> : <pre>{text.trimEnd()}</pre>}</dd>
+      <dt className="muted">
+        {name}
+        {text !== null && text === was && ', as before'}
+      </dt>
+      <dd>
+        {text === null ? (
+          <span className="muted">not there</span>
+        ) : (
+          <pre>
+            {pieces?.map(({ text, changed }, at) =>
+              // Pieces have no names; the text is replaced as a whole.
+              changed ? <ins key={at}>{text}</ins> : <Fragment key={at}>{text}</Fragment>,
+            ) ?? text.trimEnd()}
+          </pre>
+        )}
+      </dd>
     </div>
   );
 }

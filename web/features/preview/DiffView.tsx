@@ -3,9 +3,9 @@ import { Equal, Minus, PenLine, Plus, type LucideIcon } from 'lucide-react';
 import { lazy, Suspense, useId, useMemo, useState } from 'react';
 
 import { Badge, counted, Counts, ProblemPanel, RestItem, SkeletonRows, Tabs, type Tone } from '../../ui';
-import type { Diff, Difference, FunctionChange, Shown } from './model';
+import { isSame, type Diff, type Difference, type FunctionChange, type Shown } from './model';
 import { UnifiedText } from './UnifiedText';
-import { filesOf, isCut, looksByRef, type Looks } from './unified';
+import { filesOf, isCut, kindOf, looksByRef, type DiffFile, type Looks } from './unified';
 import { PAGE, useChanges, type Changes } from './useChanges';
 import './preview.css';
 
@@ -50,7 +50,7 @@ export function DiffView(props: Difference & { program: string; place?: DiffPlac
   const files = useMemo(() => filesOf(diff.text ?? ''), [diff.text]);
   const looks = useMemo(() => looksByRef(files), [files]);
   const { changed } = diff;
-  if (changed.added + changed.removed + changed.modified === 0)
+  if (isSame(diff))
     return (
       <p className="fine-line muted diff-same">
         <Equal size={14} aria-hidden />
@@ -105,19 +105,8 @@ export function DiffView(props: Difference & { program: string; place?: DiffPlac
                 onGraph={() => onLook({ shown: 'graph', owner: change.ref, node: null })}
               />
             ))}
-            {others.map(({ path, added, removed }) => (
-              <li key={path} className="diff-function">
-                <div className="diff-function-head">
-                  <PenLine size={14} aria-hidden className="muted" />
-                  <span className="mono diff-path">{path}</span>
-                  <span className="muted">not a function</span>
-                  <span className="counts">
-                    {added > 0 && <span className="added">+{added}</span>}
-                    {removed > 0 && <span className="removed">−{removed}</span>}
-                    <span className="hidden">lines</span>
-                  </span>
-                </div>
-              </li>
+            {others.map((file) => (
+              <OtherRow key={file.path} file={file} diff={diff} program={program} />
             ))}
             {!whole && (
               <li className="diff-function">
@@ -206,6 +195,40 @@ function FunctionRow(props: {
           <RestItem rest={rest} onShow={() => setAll(true)} />
         </ul>
       )}
+    </li>
+  );
+}
+
+/** Something that differs and is no function. */
+function OtherRow({ file, diff, program }: { file: DiffFile; diff: Diff; program: string }) {
+  const { path, change, added, removed } = file;
+  const Icon = ICONS[change] ?? PenLine;
+  const kind = kindOf(file);
+  const link = (rev: number, word: string) => (
+    <Link to="/p/$program/t/$type" params={{ program, type: path }} search={{ rev }}>
+      {word} <span className="numeric">r{rev}</span>
+      <span className="hidden"> of {path}</span>
+    </Link>
+  );
+  return (
+    <li className="diff-function">
+      <div className="diff-function-head">
+        <Icon size={14} aria-hidden className={`sign-${change.toLowerCase()}`} />
+        <span className="mono diff-path">{path}</span>
+        <span className="muted">{kind ?? 'not a function'}</span>
+        <Badge tone={TONES[change] ?? 'plain'}>{change.toLowerCase()}</Badge>
+        <span className="counts">
+          {added > 0 && <span className="added">+{added}</span>}
+          {removed > 0 && <span className="removed">−{removed}</span>}
+          <span className="hidden">lines</span>
+        </span>
+        {kind === 'type' && (
+          <span className="diff-links">
+            {change !== 'ADDED' && diff.from && link(diff.from.number, 'before')}
+            {change !== 'REMOVED' && diff.to && link(diff.to.number, 'after')}
+          </span>
+        )}
+      </div>
     </li>
   );
 }

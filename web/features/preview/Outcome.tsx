@@ -22,7 +22,9 @@ export function Outcome(props: {
       return (
         <p className="fine-line">
           <CircleMinus size={14} aria-hidden className="muted" />
-          There is nothing to do: {preview.reason}
+          <span>
+            There is nothing to do: <Message>{preview.reason}</Message>
+          </span>
         </p>
       );
     case 'rejected':

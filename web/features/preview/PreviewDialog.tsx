@@ -5,7 +5,7 @@ import type { ResolutionInput } from '../../generated/graphql';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { Notice, SkeletonRows } from '../../ui';
-import { isStale, type Conflict, type Preview } from './model';
+import { isStale, isVoid, type Conflict, type Preview } from './model';
 import { Outcome } from './Outcome';
 import { gathered, NO_CHOICES, resolutionsOf, type Choices, type Written } from './settling';
 import './preview.css';
@@ -107,6 +107,13 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
 
   const preview = shown?.preview;
   const settled = known.length > 0 && preview?.state === 'made';
+  /** Whether there is nothing that could be done, and so nothing to say about it. */
+  const none = preview !== undefined && isVoid(preview) && !busy;
+  const leave = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    // The field that had the focus is gone.
+    if (none) leave.current?.focus();
+  }, [none]);
   const stale = isStale(seen, head);
   const chosen = shown !== null && choices !== shown.choices;
   const again = () => {
@@ -172,21 +179,23 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
           )}
         </div>
         <footer>
-          <label className="preview-message">
-            <span className="muted">Why, for the log</span>
-            {/* The dialog begins where there is something to say; Enter does what it shows. */}
-            <input
-              ref={message}
-              className="field"
-              maxLength={1000}
-              placeholder="optional"
-              autoComplete="off"
-              autoFocus
-            />
-          </label>
+          {!none && (
+            <label className="preview-message">
+              <span className="muted">Why, for the log</span>
+              {/* The dialog begins where there is something to say; Enter does what it shows. */}
+              <input
+                ref={message}
+                className="field"
+                maxLength={1000}
+                placeholder="optional"
+                autoComplete="off"
+                autoFocus
+              />
+            </label>
+          )}
           <div className="acts">
-            <button type="button" className="button" onClick={() => dialog.current?.close()}>
-              Cancel
+            <button ref={leave} type="button" className="button" onClick={() => dialog.current?.close()}>
+              {none ? 'Close' : 'Cancel'}
             </button>
             {settled && !stale && (
               <button type="button" className="button" onClick={() => setShown({ preview: settledOf(known), choices })}>
@@ -198,9 +207,11 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
                 Preview again
               </button>
             )}
-            <button type="submit" className="button primary" disabled={!ready} title={lacks ?? undefined}>
-              {change.verb}
-            </button>
+            {!none && (
+              <button type="submit" className="button primary" disabled={!ready} title={lacks ?? undefined}>
+                {change.verb}
+              </button>
+            )}
           </div>
         </footer>
       </form>

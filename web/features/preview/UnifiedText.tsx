@@ -1,6 +1,7 @@
-import { useState } from 'react';
+import { useMemo, useState, type CSSProperties } from 'react';
 
 import { counted } from '../../ui';
+import { changedWithin, type Piece } from './inline';
 import { firstLines, type DiffFile, type DiffLine } from './unified';
 
 const SIGNS = { added: '+', removed: '−', same: ' ', hunk: ' ' };
@@ -25,13 +26,7 @@ export function UnifiedText({ files }: { files: readonly DiffFile[] }) {
               {removed > 0 && <span className="removed">−{removed}</span>}
             </span>
           </h3>
-          {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard. */}
-          <div className="unified-lines" tabIndex={0} role="group" aria-label={`Changed lines of ${path}`}>
-            {lines.map((line, index) => (
-              // Lines have no names; a diff is replaced as a whole.
-              <Line key={index} line={line} />
-            ))}
-          </div>
+          <Lines lines={lines} />
         </section>
       ))}
       {total > SHOWN && !all && (
@@ -43,7 +38,22 @@ export function UnifiedText({ files }: { files: readonly DiffFile[] }) {
   );
 }
 
-function Line({ line: { kind, text, before, after } }: { line: DiffLine }) {
+function Lines({ lines }: { lines: readonly DiffLine[] }) {
+  const within = useMemo(() => changedWithin(lines), [lines]);
+  return (
+    <div className="unified-lines">
+      {lines.map((line, index) => (
+        // Lines have no names; a diff is replaced as a whole.
+        <Line key={index} line={line} pieces={within.get(index) ?? [{ text: line.text, changed: false }]} />
+      ))}
+    </div>
+  );
+}
+
+function Line(props: { line: DiffLine; pieces: readonly Piece[] }) {
+  const { line, pieces } = props;
+  const { kind, text, before, after } = line;
+  const Changed = kind === 'removed' ? 'del' : 'ins';
   return (
     <div className={`unified-line ${kind}`}>
       <span className="at numeric" aria-hidden>
@@ -56,18 +66,32 @@ function Line({ line: { kind, text, before, after } }: { line: DiffLine }) {
         {SIGNS[kind]}
       </span>
       {WORDS[kind] && <span className="hidden">{WORDS[kind]}</span>}
-      <code>
-        {text.split(/(#[a-z]\d+\b)/).map((part, index) =>
-          // The odd parts are what the text was cut at.
-          index % 2 === 1 ? (
-            <span key={index} className="ref">
-              {part}
-            </span>
+      {/* What is wrapped stands below where the line begins. */}
+      <code style={{ '--indent': `${text.search(/\S|$/) + 2}ch` } as CSSProperties}>
+        {pieces.map(({ text, changed }, index) =>
+          changed ? (
+            <Changed key={index}>
+              <Referring text={text} />
+            </Changed>
           ) : (
-            part
+            <Referring key={index} text={text} />
           ),
         )}
       </code>
     </div>
+  );
+}
+
+/** Text in which refs recede. */
+function Referring({ text }: { text: string }) {
+  return text.split(/(#[a-z]\d+\b)/).map((part, index) =>
+    // The odd parts are what the text was cut at.
+    index % 2 === 1 ? (
+      <span key={index} className="ref">
+        {part}
+      </span>
+    ) : (
+      part
+    ),
   );
 }

@@ -71,6 +71,16 @@ export type Preview =
   | { state: 'rejected'; errors: readonly { code: string; message: string }[] }
   | { state: 'failed'; problem: Problem };
 
+/** Whether two states of a program do not differ. */
+export function isSame({ changed: { added, removed, modified } }: Pick<Diff, 'changed'>): boolean {
+  return added + removed + modified === 0;
+}
+
+/** Whether there is nothing in it that could be done. */
+export function isVoid({ state }: Preview): boolean {
+  return state === 'nothing' || state === 'rejected';
+}
+
 /** What a finding is told apart by: findings have no names. */
 export function findingKey({ code, message, details }: Finding): string {
   return JSON.stringify([code, message, details?.function, details?.node, details?.port, details?.text]);

@@ -30,7 +30,8 @@ const applied = (more: object) => ({
     },
   },
 });
-const DIFF = { from: { number: 7 }, to: null, text: '', functions: null };
+const CHANGED = { added: 0, removed: 0, modified: 1, functions: 1 };
+const DIFF = { from: { number: 7 }, to: null, text: '', functions: null, changed: CHANGED };
 
 /** Edits of which each mutation has its answer, and what was sent. */
 function answering(...answers: object[]) {
@@ -59,6 +60,12 @@ test('what edits would change comes with their preview, and its parts by trying 
     { document: PreviewEditsDocument, variables: { input, shown: true } },
     { document: PreviewEditsPartDocument, variables: { input, ...whole } },
   ]);
+});
+
+test('edits that change nothing are nothing to do', async () => {
+  const diff = { ...DIFF, changed: { ...CHANGED, modified: 0 } };
+  const { propose } = answering(applied({ diff }));
+  expect(await propose(asking())).toEqual({ state: 'nothing', reason: 'the program is like this already' });
 });
 
 test('what would change on another head, or not at all any more, is no part of it', async () => {

@@ -7,7 +7,7 @@ import {
   type ProposeEditInput,
 } from '../../generated/graphql';
 import { problemOf } from '../../lib/problems';
-import type { AskPart, Diff, Difference, Preview } from './model';
+import { isSame, type AskPart, type Diff, type Difference, type Preview } from './model';
 import type { Asking } from './PreviewDialog';
 
 /** Edits of a program. */
@@ -44,6 +44,7 @@ export async function proposed(
       return { state: 'conflict', base: base?.number ?? null, head: head?.number ?? null, conflicts };
     }
     case 'EditApplied':
+      if (outcome.diff && isSame(outcome.diff)) return { state: 'nothing', reason: 'the program is like this already' };
       return {
         state: 'made',
         revision: outcome.revision?.number ?? null,

@@ -5,6 +5,8 @@ import {
   conflictsByRef,
   gathered,
   isAnswered,
+  isWritable,
+  kindWord,
   NO_CHOICES,
   resolutionsOf,
   takersOf,
@@ -90,4 +92,23 @@ test('what is settled stays in sight; why an answer is refused stands with what 
   const fault = conflict('f48', 'RESOLUTION');
   expect(gathered([one, taken], [fault])).toEqual([one, taken, fault]);
   expect(gathered([one, taken, fault], [taken])).toEqual([one, taken]);
+});
+
+test('a contract and a global are settled by texts of their own', () => {
+  const own = (ref: string, kind: Written['kind']) =>
+    resolutionsOf([conflict(ref, 'BOTH_EDITED')], {
+      ...choices({ [ref]: { how: 'text', written: ref } }),
+      texts: new Map([[ref, written({ kind, ref, was: 'a', text: 'b' })]]),
+    });
+  expect(own('k17', 'contract')).toEqual([
+    { ref: 'k17', take: 'OURS', edits: [{ replaceContract: { ref: 'k17', text: 'b' } }] },
+  ]);
+  expect(own('v6', 'storage')).toEqual([
+    { ref: 'v6', take: 'OURS', edits: [{ replaceStorage: { ref: 'v6', text: 'b' } }] },
+  ]);
+});
+
+test('what a conflict is about is told in a word', () => {
+  expect(['k17', 'g3', 'main'].map(kindWord)).toEqual(['contract', 'region', '']);
+  expect(['k17', 'v6', 'm2', 'main'].map(isWritable)).toEqual([true, true, false, false]);
 });

@@ -5,9 +5,9 @@ import type { Conflict } from './model';
 /** Whose changes are taken. */
 export type Side = 'OURS' | 'THEIRS';
 
-/** A function or type whose text settles what collides in it. */
+/** Something whose text settles what collides in it. */
 export interface Written {
-  kind: 'function' | 'type';
+  kind: 'function' | 'type' | 'contract' | 'storage';
   ref: string;
   path: string;
   /** The side that its text had where the sides collide. */
@@ -18,20 +18,41 @@ export interface Written {
   text: string;
 }
 
-/** What the reader has said of one conflict: a side, the text of a function or type, by its ref, or other names. */
+/** What the reader has said of one conflict: a side, a text, by the ref of what it is of, or other names. */
 export type Answer = { how: 'side'; take: Side } | { how: 'text'; written: string } | { how: 'names' };
 
 /** What the reader has said of conflicts. */
 export interface Choices {
   /** By the ref that a conflict is about. */
   answers: ReadonlyMap<string, Answer>;
-  /** By the ref of the function or type: several conflicts may be settled by one text. */
+  /** By the ref of what they are of: several conflicts may be settled by one text. */
   texts: ReadonlyMap<string, Written>;
   /** Other names, by the ref of what gets them. */
   names: ReadonlyMap<string, string>;
 }
 
 export const NO_CHOICES: Choices = { answers: new Map(), texts: new Map(), names: new Map() };
+
+/** Whether there is a text that what a ref names stands in, and that can be written otherwise. A module has none of its own. */
+export function isWritable(ref: string): boolean {
+  return /^[dfgkntv]\d+$/.test(ref);
+}
+
+const KINDS: Record<string, string> = {
+  d: 'part of a type',
+  f: 'function',
+  g: 'region',
+  k: 'contract',
+  m: 'module',
+  n: 'node',
+  t: 'type',
+  v: 'variable',
+};
+
+/** What kind of thing a conflict is about; empty where it is about a branch. */
+export function kindWord(ref: string): string {
+  return /^[a-z]\d+$/.test(ref) ? (KINDS[ref[0] ?? ''] ?? '') : '';
+}
 
 /** The refs that conflicts are about, each once, with all that is said of it. */
 export function conflictsByRef(conflicts: readonly Conflict[]): [ref: string, conflicts: Conflict[]][] {
@@ -102,7 +123,17 @@ function otherName({ ref, name }: Taker, { names }: Choices): string | null {
 }
 
 function editOf({ kind, ref, text }: Written): EditInput {
-  return kind === 'function' ? { replaceFunctionText: { ref, text } } : { replaceType: { ref, text } };
+  const what = { ref, text };
+  switch (kind) {
+    case 'function':
+      return { replaceFunctionText: what };
+    case 'type':
+      return { replaceType: what };
+    case 'contract':
+      return { replaceContract: what };
+    case 'storage':
+      return { replaceStorage: what };
+  }
 }
 
 /** What is sent for what is answered of these conflicts. A text stands with the first of those that it settles. */

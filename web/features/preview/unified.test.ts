@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { fileOf, filesOf, firstLines, isCut, looksByRef } from './unified';
+import { fileOf, filesOf, firstLines, isCut, kindOf, looksByRef } from './unified';
 
 const DIFF = `--- shop::total
 +++ shop::total
@@ -35,6 +35,16 @@ test('a diff is read by what it is about; lines have the numbers of their sides'
     ['same', 5, 5],
   ]);
   expect(files[1]?.lines.at(-1)?.text).toBe('-- not a head');
+});
+
+test('a diff tells what it is of, and what became of that', () => {
+  expect(filesOf(DIFF).map(({ change }) => change)).toEqual(['MODIFIED', 'REMOVED', 'ADDED']);
+  const of = (text: string) => kindOf(fileOf('m::x', '', text));
+  expect(of('pub type P#t2 = struct { x#d3: f64 }')).toBe('type');
+  expect(of('  ; In cents.\n  balance#d4: i64,')).toBe('type');
+  expect(of('pub global mut seen#v3: i64 = 0')).toBe('storage');
+  expect(of('module shop#m2')).toBe('module');
+  expect(of('func f#f4 () -> () {')).toBeNull();
 });
 
 test('a long diff is cut by its lines', () => {

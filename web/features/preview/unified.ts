@@ -12,6 +12,7 @@ export interface DiffLine {
 export interface DiffFile {
   /** Its path as it is; as it was, if it is gone. */
   path: string;
+  change: 'ADDED' | 'REMOVED' | 'MODIFIED';
   lines: DiffLine[];
   added: number;
   removed: number;
@@ -59,7 +60,8 @@ export function filesOf(diff: string): DiffFile[] {
     if (line.startsWith('--- ')) was = line.slice(4);
     else if (line.startsWith('+++ ')) {
       const is = line.slice(4);
-      files.push({ path: is === NOWHERE ? was : is, lines: [], added: 0, removed: 0 });
+      const change = is === NOWHERE ? 'REMOVED' : was === NOWHERE ? 'ADDED' : 'MODIFIED';
+      files.push({ path: is === NOWHERE ? was : is, change, lines: [], added: 0, removed: 0 });
     } else {
       const hunk = HUNK.exec(line);
       if (!hunk || !file) continue;
@@ -82,6 +84,15 @@ export function firstLines(files: readonly DiffFile[], count: number): DiffFile[
     left -= file.lines.length;
   }
   return first;
+}
+
+/** What a diff that is of no function is of, as its lines tell. Fields and variants are only in types. */
+export function kindOf({ lines }: DiffFile): 'type' | 'storage' | 'module' | null {
+  const texts = lines.flatMap(({ kind, text }) => (kind === 'hunk' ? [] : [text.trim()]));
+  if (texts.some((text) => /^(?:pub )?type |^\w+#d\d+\b/.test(text))) return 'type';
+  if (texts.some((text) => /^(?:pub |export |import )*(?:global|memory|table|data|elem|custom)\b/.test(text)))
+    return 'storage';
+  return texts.some((text) => /^(?:pub )?module /.test(text)) ? 'module' : null;
 }
 
 /** What an entity looks like on either side; null where a diff does not show it. */
@@ -132,7 +143,7 @@ export function fileOf(path: string, was: string, is: string): DiffFile {
     lines.push(step);
   });
   const count = (kind: DiffLine['kind']) => steps.filter((step) => step.kind === kind).length;
-  return { path, lines, added: count('added'), removed: count('removed') };
+  return { path, change: 'MODIFIED', lines, added: count('added'), removed: count('removed') };
 }
 
 function stepsOf(a: readonly string[], b: readonly string[]): DiffLine[] {

@@ -11,6 +11,7 @@ import { useLive } from '../edits';
 import { FindingList } from './FindingList';
 import { FunctionList } from './FunctionList';
 import { HoleList } from './HoleList';
+import { TypeList } from './TypeList';
 
 /** What there is in a program, and what is wrong with it. */
 export function OverviewView() {
@@ -77,7 +78,7 @@ export function OverviewView() {
           </div>
           <FunctionList key={`${search} ${incomplete}`} at={at} search={search} incomplete={incomplete} />
         </section>
-        <aside className="overview-aside" aria-label="What is missing or wrong">
+        <aside className="overview-aside" aria-label="What is missing or wrong, and the types">
           <section className="panel" aria-labelledby="findings-title">
             <div className="panel-head">
               <h2 id="findings-title">Diagnostics</h2>
@@ -91,6 +92,13 @@ export function OverviewView() {
               <span className="end muted numeric">{stats && counted(stats.holes, 'input')}</span>
             </div>
             <HoleList at={at} />
+          </section>
+          <section className="panel" aria-labelledby="types-title">
+            <div className="panel-head">
+              <h2 id="types-title">Types</h2>
+              <span className="end muted numeric">{stats?.types.toLocaleString('en')}</span>
+            </div>
+            <TypeList at={at} />
           </section>
         </aside>
       </div>

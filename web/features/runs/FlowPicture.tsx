@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 
 import type { RunStatus } from '../../generated/graphql';
 import { openLayoutPlace } from '../../lib/layout';
-import { Skeleton, useMedia } from '../../ui';
+import { Message, Skeleton, useMedia } from '../../ui';
 import { asked, END, marksOf, pictureOf, spoken, waysOf, type FlowNode, type Mark, type Picture } from './picture';
 import type { Step } from './timeline';
 import './picture.css';
@@ -126,7 +126,7 @@ export function FlowPicture(props: {
                     {name === flow.entry && <span className="muted"> (begins here)</span>}
                   </th>
                   <td>
-                    <span className="muted">{KINDS[kind] ?? kind.toLowerCase()}</span> {doc}
+                    <span className="muted">{KINDS[kind] ?? kind.toLowerCase()}</span> {doc && <Message>{doc}</Message>}
                   </td>
                   <td className="mono">{targets.map((target) => (target === END ? 'the end' : target)).join(', ')}</td>
                   <td>{spoken(marks.get(name) ?? NEW)}</td>

@@ -180,7 +180,9 @@ function RunPage({ id }: { id: string }) {
       <section className="panel" aria-labelledby="flow-title">
         <div className="panel-head run-flow-head">
           <h2 id="flow-title">Flow</h2>
-          <span className="muted run-line">{head.flow.doc}</span>
+          <span className="muted run-line">
+            <Message>{head.flow.doc}</Message>
+          </span>
           {steps.more && <span className="end muted">as far as the first {counted(stepList.length, 'step')}</span>}
         </div>
         <div className="panel-body">
@@ -457,7 +459,7 @@ function RunError({ error }: { error: unknown }) {
   return (
     <Notice tone="error" title={`The run failed${where ?? ''}.`}>
       <p>
-        <code>{told.code}</code> {told.message}
+        <code>{told.code}</code> <Message>{told.message}</Message>
       </p>
     </Notice>
   );

@@ -14,7 +14,7 @@ import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
-import { Empty, ProblemPanel, SkeletonRows } from '../../ui';
+import { Empty, Message, ProblemPanel, SkeletonRows } from '../../ui';
 import { draftOf, fieldsOf, inputOf, type Draft, type Field } from './form';
 import { shortId } from './model';
 import type { StartSearch } from './search';
@@ -59,7 +59,7 @@ export function StartForm({ search }: { search: StartSearch }) {
         </select>
         {flow && (
           <p className="muted">
-            {flow.doc} <span className="mono">version {flow.version}</span>
+            <Message>{flow.doc}</Message> <span className="mono">version {flow.version}</span>
           </p>
         )}
       </div>
@@ -222,7 +222,7 @@ function InputField(props: {
     <>
       {doc && (
         <p id={`${id}doc`} className="muted">
-          {doc}
+          <Message>{doc}</Message>
         </p>
       )}
       {slip && (

@@ -13,7 +13,7 @@ import {
 } from 'lucide-react';
 import { useMemo, useState, type KeyboardEvent } from 'react';
 
-import { Badge, counted, Json, lasting } from '../../ui';
+import { Badge, counted, Json, lasting, Message } from '../../ui';
 import { errorOf } from './model';
 import type { Density } from './search';
 import { factsOf, notesOf, sumWords, tellingOf, type Sum } from './spans';
@@ -158,7 +158,7 @@ function StepRow(props: {
       {density !== 'compact' && <Facts step={step} node={spans[0]?.span} sum={sum} waited={waited} program={program} />}
       {density !== 'compact' && error && (
         <p className="step-error">
-          <code>{error.code}</code> {error.message}
+          <code>{error.code}</code> <Message>{error.message}</Message>
         </p>
       )}
       {density === 'detailed' && spans.length > 1 && <Spans spans={spans} now={now} />}

@@ -107,7 +107,7 @@ function Words({ flows, given }: { flows: readonly Flow[]; given: string | undef
           </select>
         </div>
       )}
-      <p className="muted">{flow?.doc}</p>
+      <p className="muted">{flow && <Message>{flow.doc}</Message>}</p>
       {aboutProgram && (
         <div className="talk-field">
           <label htmlFor={`${id}program`}>Program</label>

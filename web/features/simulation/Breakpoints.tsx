@@ -2,6 +2,7 @@ import { CircleDot, Plus, X } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 
 import type { BreakpointInput } from '../../generated/graphql';
+import { Message } from '../../ui';
 import { inputOf, short, type Breakpoint } from './model';
 import { useNames } from './names';
 import type { Refusal } from './refusal';
@@ -85,7 +86,11 @@ export function Breakpoints(props: {
               >
                 <X size={13} aria-hidden />
               </button>
-              {breakpoint.message && <p className="value-wrong">{breakpoint.message}</p>}
+              {breakpoint.message && (
+                <p className="value-wrong">
+                  <Message>{breakpoint.message}</Message>
+                </p>
+              )}
             </li>
           );
         })}
@@ -121,7 +126,7 @@ export function Breakpoints(props: {
       </form>
       {refusal && refusal.path[0]?.startsWith('breakpoints') && (
         <p className="value-wrong player-pad" role="alert">
-          {refusal.message}
+          <Message>{refusal.message}</Message>
           {refusal.column !== null && `, at column ${refusal.column}`}
           {refusal.candidates.length > 0 && `; there is ${refusal.candidates.join(', ')}`}
         </p>

@@ -2,14 +2,28 @@ import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 
 import { RunCallDocument, RunStoredDocument, type BreakpointInput, type StepFragment } from '../../generated/graphql';
+import { useCaller } from '../../lib/caller';
+import { OFFLINE } from '../../lib/problems';
 import { setTitle } from '../../lib/title';
-import { Notice, ProblemPanel, SkeletonRows, Tabs, useMedia, type Tab } from '../../ui';
+import { useBack } from '../../lib/useBack';
+import { Message, Notice, ProblemPanel, SkeletonRows, Tabs, useMedia, type Tab } from '../../ui';
 import { useLive } from '../edits';
 import { Breakpoints } from './Breakpoints';
 import { Globals } from './Globals';
 import { KeyList } from './KeyList';
 import { commandOf, type Command } from './keys';
-import { inputOf, isEnded, isOver, marksOf, possible, SPEEDS, spokenState, toggled, type State } from './model';
+import {
+  inputOf,
+  isEnded,
+  isOver,
+  marksOf,
+  NOTHING,
+  possible,
+  SPEEDS,
+  spokenState,
+  toggled,
+  type State,
+} from './model';
 import { plainLine, useNames } from './names';
 import { Memory } from './Memory';
 import { Outcome } from './Outcome';
@@ -62,7 +76,8 @@ export function Player(props: {
   const keyList = useRef<HTMLDialogElement>(null);
   const { act, busy, refusal, forgive } = simulated;
   const { position, status, stack } = state;
-  const can = possible(status, position);
+  const lacks = useCaller().lacks('SIMULATE');
+  const can = lacks === null ? possible(status, position) : NOTHING;
   const rev = state.program.revision?.number;
 
   // A call that was looked at is let go when the run moves.
@@ -73,6 +88,7 @@ export function Player(props: {
   const at = (here ? (state.at?.node ?? place?.node) : place?.node) ?? null;
   const functionRef = place?.function ?? state.at?.function ?? state.function?.ref ?? '';
   const stage = useStage(programId, functionRef, rev, at);
+  useBack(simulated.live, stage.problem, stage.retry);
   const graph = stage.loaded?.graph;
   const call = useLook(RunCallDocument, here ? null : { id: sim, frame }, position);
   const locals = here ? state.locals : call.fresh ? (call.data?.simulation?.callLocals ?? null) : null;
@@ -129,6 +145,8 @@ export function Player(props: {
   const showFrame = (to: number) => {
     if (to >= 0 && to <= innermost) setLooked({ frame: to, at: position });
   };
+  /** Whether breakpoints can be set. */
+  const settable = !isOver(status) && lacks === null;
   const goTo = useEffectEvent((step: number) => (can.back || can.forward ? seek(step) : undefined));
   useEffect(() => {
     if (step === null || step === named.current) return;
@@ -172,7 +190,7 @@ export function Player(props: {
       case 'goto':
         return goto.current?.focus();
       case 'stop':
-        return asked !== null && !isOver(status) && toggleStop(asked);
+        return asked !== null && settable && toggleStop(asked);
       case 'why':
         return asked !== null && askWhy(asked, 0);
       case 'whyNot':
@@ -223,10 +241,12 @@ export function Player(props: {
     onSelect: select,
     onWhy: askWhy,
     watched: state.breakpoints.flatMap(({ watch }) => watch ?? []),
-    onWatch: (variable: string) => {
-      const rest = state.breakpoints.filter(({ watch }) => watch !== variable).map(inputOf);
-      void setStops(rest.length < stops ? rest : [...rest, { watch: variable }]);
-    },
+    ...(settable && {
+      onWatch: (variable: string) => {
+        const rest = state.breakpoints.filter(({ watch }) => watch !== variable).map(inputOf);
+        void setStops(rest.length < stops ? rest : [...rest, { watch: variable }]);
+      },
+    }),
   };
   const lower = pane === 'graph' || pane === 'text' ? 'state' : pane;
   return (
@@ -244,9 +264,16 @@ export function Player(props: {
       data-acting={busy}
       onKeyDown={(event) => onKeyDown(event.nativeEvent)}
     >
-      <PlayerHeader program={program} state={state} live={simulated.live} functionRef={functionRef} />
+      <PlayerHeader
+        program={program}
+        state={state}
+        // Who was not reached is not followed, whatever still stands.
+        live={refusal?.code === OFFLINE && simulated.live === 'connected' ? 'reconnecting' : simulated.live}
+        functionRef={functionRef}
+      />
       <Transport
         can={can}
+        lacks={lacks}
         playing={playing}
         busy={busy}
         position={simulated.reached ?? position}
@@ -274,7 +301,7 @@ export function Player(props: {
             }
           >
             <p className="muted">
-              <code>{refusal.code}</code> · {refusal.message}
+              <code>{refusal.code}</code> · <Message>{refusal.message}</Message>
             </p>
           </Notice>
         </div>
@@ -285,7 +312,7 @@ export function Player(props: {
           marks={marks}
           at={at}
           selected={selected}
-          over={isOver(status)}
+          over={!settable}
           panel={narrow && (pane === 'graph' || pane === 'text') ? pane : null}
           rounds={
             graph && place && at && graph.nodes.has(at) && status !== 'RUNNING' ? (
@@ -302,7 +329,7 @@ export function Player(props: {
               node={selected}
               graph={graph}
               mark={marks.get(selected)}
-              over={isOver(status)}
+              over={!settable}
               onStop={() => toggleStop(selected)}
               onWhy={() => askWhy(selected, 0)}
               onWhyNot={() => command('whyNot')}
@@ -362,23 +389,26 @@ export function Player(props: {
                   onWhy={askStep}
                 />
               ) : lower === 'stops' ? (
-                <Breakpoints
-                  breakpoints={state.breakpoints}
-                  refusal={refusal}
-                  busy={busy}
-                  selected={selected}
-                  nameOf={(ref) => {
-                    const node = graph?.nodes.get(ref);
-                    return (
-                      node?.label ??
-                      node?.title ??
-                      stage.loaded?.head.vars.find((each) => each.ref === ref)?.name ??
-                      undefined
-                    );
-                  }}
-                  onSet={setStops}
-                  onSelect={select}
-                />
+                <fieldset className="stops-set" disabled={lacks !== null} title={lacks ?? undefined}>
+                  <legend className="hidden">Breakpoints</legend>
+                  <Breakpoints
+                    breakpoints={state.breakpoints}
+                    refusal={refusal}
+                    busy={busy}
+                    selected={selected}
+                    nameOf={(ref) => {
+                      const node = graph?.nodes.get(ref);
+                      return (
+                        node?.label ??
+                        node?.title ??
+                        stage.loaded?.head.vars.find((each) => each.ref === ref)?.name ??
+                        undefined
+                      );
+                    }}
+                    onSet={setStops}
+                    onSelect={select}
+                  />
+                </fieldset>
               ) : (
                 <WhyPanel answer={answer} onSeek={seek} onWhy={askStep} />
               )}
@@ -386,7 +416,8 @@ export function Player(props: {
           </div>
         </Scene>
       </div>
-      {stage.problem && (
+      {/* What stands above already is not said twice. */}
+      {stage.problem && stage.problem.code !== refusal?.code && (
         <div className="player-pad">
           <ProblemPanel problem={stage.problem} onRetry={stage.retry} />
         </div>

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { Radio, RefreshCw, Unplug } from 'lucide-react';
+import { Play, Radio, RefreshCw, Unplug } from 'lucide-react';
 import { useState } from 'react';
 
+import { Allowed } from '../../lib/Allowed';
 import type { LiveStatus } from '../../lib/follow';
 import { Badge } from '../../ui';
 import { Elapsed } from './Elapsed';
@@ -62,14 +63,16 @@ export function PlayerHeader(props: { program: string; state: State; live: LiveS
         </span>
         {rev !== undefined && <Badge>r{rev}</Badge>}
         {run && (
-          <Link
-            to="/p/$program/f/$function/run"
-            params={{ program, function: run.ref }}
-            search={rev === undefined ? {} : { rev }}
-            className="button"
-          >
-            New run
-          </Link>
+          <Allowed scope="SIMULATE" icon={Play} word="New run">
+            <Link
+              to="/p/$program/f/$function/run"
+              params={{ program, function: run.ref }}
+              search={rev === undefined ? {} : { rev }}
+              className="button"
+            >
+              New run
+            </Link>
+          </Allowed>
         )}
       </span>
     </header>

@@ -1,9 +1,13 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { Play } from 'lucide-react';
 import { useMemo } from 'react';
 
 import { RunNamesDocument } from '../../generated/graphql';
+import { Allowed } from '../../lib/Allowed';
 import { useAsk } from '../../lib/ask';
+import { useCaller } from '../../lib/caller';
 import { revisionKey } from '../../lib/program';
+import { useBack } from '../../lib/useBack';
 import { ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { NamesContext, namesOf } from './names';
@@ -21,9 +25,12 @@ export function RunView() {
 
 function Opened(props: { name: string; sim: string; step: number | null; selected: string | null }) {
   const { name, sim, step, selected } = props;
-  const { programId, name: program } = useLive();
-  const simulated = useSimulation(sim, step);
+  const { programId, name: program, feed } = useLive();
+  // Who may not move it sees it where it stands.
+  const mayMove = useCaller().lacks('SIMULATE') === null;
+  const simulated = useSimulation(sim, mayMove ? step : null);
   const { state, problem, retry } = simulated;
+  useBack(feed.status, problem, retry);
   const at = revisionKey(state?.program.revision?.number).at ?? null;
   const { data } = useAsk(RunNamesDocument, { id: programId, at }, { pause: !state, requestPolicy: 'cache-first' });
   const names = useMemo(() => namesOf(data?.program), [data]);
@@ -43,9 +50,11 @@ function Opened(props: { name: string; sim: string; step: number | null; selecte
           }
           onRetry={retry}
         />
-        <Link to="/p/$program/f/$function/run" params={{ program, function: name }} search={{}}>
-          Run the function again
-        </Link>
+        <Allowed scope="SIMULATE" icon={Play} word="Run the function again">
+          <Link to="/p/$program/f/$function/run" params={{ program, function: name }} search={{}}>
+            Run the function again
+          </Link>
+        </Allowed>
       </div>
     );
   if (!state)

@@ -1,6 +1,7 @@
 import { Circle, CircleHelp, CircleSlash, ListOrdered, Pencil, X } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 
+import { Allowed } from '../../lib/Allowed';
 import type { Graph, Mark } from '../function';
 import { short } from './model';
 
@@ -61,15 +62,17 @@ export function SelectedNode(props: {
             <ListOrdered size={13} aria-hidden />
             Its steps
           </button>
-          <Link
-            to="/p/$program/f/$function/edit"
-            params={{ program, function: functionRef }}
-            search={{ node }}
-            className="button"
-          >
-            <Pencil size={12} aria-hidden />
-            Edit
-          </Link>
+          <Allowed scope="EDIT" icon={Pencil} word="Edit">
+            <Link
+              to="/p/$program/f/$function/edit"
+              params={{ program, function: functionRef }}
+              search={{ node }}
+              className="button"
+            >
+              <Pencil size={12} aria-hidden />
+              Edit
+            </Link>
+          </Allowed>
         </div>
       )}
     </section>

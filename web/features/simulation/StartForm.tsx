@@ -9,7 +9,7 @@ import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { functionKey, revisionKey } from '../../lib/program';
 import { setTitle } from '../../lib/title';
-import { Badge, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
+import { Badge, Empty, Message, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { argumentAt, argumentOf, blank, draftOf, slip, type Draft } from './inputs';
 import { boundsOf, limitsOf, LimitFields, type Bounds } from './LimitFields';
@@ -259,7 +259,7 @@ function Form(props: {
                   />
                   {refusal && at === index && (
                     <p className="value-wrong" role="alert">
-                      {refusal.message}
+                      <Message>{refusal.message}</Message>
                       {refusal.column !== null && `, at column ${refusal.column}`}
                       {refusal.candidates.length > 0 && ` (there is ${refusal.candidates.join(', ')})`}
                     </p>
@@ -342,7 +342,7 @@ function Findings(props: { program: string; target: Target; rev: number | undefi
         {(target.holes?.nodes ?? []).slice(0, 6).map(({ code, message, details }, index) => (
           // Findings have no names; the list is replaced as a whole.
           <li key={index}>
-            <code className="muted">{code}</code> {message}{' '}
+            <code className="muted">{code}</code> <Message>{message}</Message>{' '}
             {details?.node && (
               <Link
                 to="/p/$program/f/$function"

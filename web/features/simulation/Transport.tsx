@@ -15,11 +15,13 @@ import {
 import { useState, type FormEvent, type RefObject } from 'react';
 
 import type { Command } from './keys';
-import { SPEEDS, stepTyped, type Extent, type Possible } from './model';
+import { SPEEDS, stepSlip, stepTyped, type Extent, type Possible } from './model';
 
 /** The controls: one button for each way to move, the slider over the steps, the speed. */
 export function Transport(props: {
   can: Possible;
+  /** Why the reader may not move it; null where they may. */
+  lacks: string | null;
   playing: boolean;
   busy: boolean;
   position: number;
@@ -31,13 +33,13 @@ export function Transport(props: {
   onSeek(step: number): void;
   onCancel(): void;
 }) {
-  const { can, playing, busy, position, extent, speed, field, onSpeed, onCommand, onSeek, onCancel } = props;
+  const { can, lacks, playing, busy, position, extent, speed, field, onSpeed, onCommand, onSeek, onCancel } = props;
   const button = (command: Command, label: string, key: string, Icon: LucideIcon, enabled: boolean) => (
     <button
       type="button"
       className="button icon"
       aria-label={label}
-      title={`${label} (${key})`}
+      title={enabled || lacks === null ? `${label} (${key})` : lacks}
       aria-keyshortcuts={key}
       aria-disabled={!enabled}
       onClick={() => enabled && onCommand(command)}
@@ -59,7 +61,14 @@ export function Transport(props: {
         {button('run', 'Run', 'r', FastForward, can.forward)}
       </div>
       <Scrubber position={position} extent={extent} enabled={can.back || can.forward} busy={busy} onSeek={onSeek} />
-      <GoTo key={position} position={position} extent={extent} field={field} onSeek={onSeek} />
+      <GoTo
+        key={position}
+        position={position}
+        extent={extent}
+        field={field}
+        disabled={lacks !== null}
+        onSeek={onSeek}
+      />
       <div className="transport-buttons">
         <label className="transport-speed">
           <span className="hidden">Speed of play</span>
@@ -76,13 +85,14 @@ export function Transport(props: {
           type="button"
           className="button icon"
           aria-label="Cancel the simulation"
-          title="Cancel: it cannot be moved any more"
+          title={lacks ?? 'Cancel: it cannot be moved any more'}
           aria-disabled={!can.cancel}
           onClick={() => can.cancel && onCancel()}
         >
           <Square size={13} aria-hidden />
         </button>
       </div>
+      {lacks !== null && <p className="muted transport-lacks">{lacks}</p>}
     </div>
   );
 }
@@ -131,14 +141,16 @@ function GoTo(props: {
   position: number;
   extent: Extent;
   field: RefObject<HTMLInputElement | null>;
+  disabled: boolean;
   onSeek(step: number): void;
 }) {
-  const { position, extent, field, onSeek } = props;
+  const { position, extent, field, disabled, onSeek } = props;
   const [typed, setTyped] = useState<string | null>(null);
-  const step = typed === null ? position : stepTyped(typed);
+  const slip = typed === null ? null : stepSlip(typed, extent);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (step !== null && typed !== null) onSeek(step);
+    const step = typed === null ? null : stepTyped(typed);
+    if (slip === null && step !== null) onSeek(step);
   };
   return (
     <form className="goto numeric" onSubmit={submit}>
@@ -151,7 +163,9 @@ function GoTo(props: {
         className="field numeric"
         inputMode="numeric"
         autoComplete="off"
-        aria-invalid={step === null}
+        disabled={disabled}
+        aria-invalid={slip !== null}
+        aria-describedby={slip === null ? undefined : 'goto-slip'}
         title="Go to a step (g), then Enter"
         value={typed ?? position.toLocaleString('en')}
         size={Math.max(6, extent.steps.toLocaleString('en').length)}
@@ -167,6 +181,11 @@ function GoTo(props: {
         of {extent.final ? '' : '≥ '}
         {extent.steps.toLocaleString('en')}
       </span>
+      {slip !== null && (
+        <p id="goto-slip" className="goto-slip" role="alert">
+          {slip}
+        </p>
+      )}
     </form>
   );
 }

@@ -56,7 +56,8 @@ export function KnownList(props: {
   onWhy(node: string, port: number): void;
   /** Variables that the run stops behind a change of. */
   watched: readonly string[];
-  onWatch(variable: string): void;
+  /** Absent where nothing can be watched any more, or not by the reader. */
+  onWatch?: (variable: string) => void;
 }) {
   const { title, list, selected, onSelect, onWhy, watched, onWatch } = props;
   if (list.length === 0) return null;
@@ -92,7 +93,7 @@ export function KnownList(props: {
                   <HelpCircle size={13} aria-hidden />
                 </button>
               )}
-              {variable !== null && (
+              {variable !== null && onWatch && (
                 <button
                   type="button"
                   className="button plain icon small"

@@ -11,6 +11,7 @@ import {
   short,
   SPEEDS,
   spokenState,
+  stepSlip,
   stepTyped,
   toggled,
   type Breakpoint,
@@ -127,4 +128,12 @@ test('a page of steps has the newest one in its second half', () => {
     expect(position - from).toBeLessThanOrEqual(120);
     if (position > 120) expect(position - from).toBeGreaterThan(59);
   }
+});
+
+test('a step that is none says which there are', () => {
+  const end = { steps: 1200, final: true };
+  expect([stepSlip('1,200', end), stepSlip('9999', { steps: 1200, final: false })]).toEqual([null, null]);
+  expect(stepSlip('foo', end)).toBe('A number from 0 to 1,200 is wanted.');
+  expect(stepSlip('1201', end)).toBe('A number from 0 to 1,200 is wanted.');
+  expect(stepSlip('-1', { steps: 7, final: false })).toBe('A number from 0 on is wanted; the run was seen up to 7.');
 });

@@ -53,6 +53,9 @@ export interface Possible {
   cancel: boolean;
 }
 
+/** What can be done by who may only look. */
+export const NOTHING: Possible = { forward: false, back: false, pause: false, cancel: false };
+
 /** What can be done in a state. */
 export function possible(status: SimulationStatus, position: number): Possible {
   const over = isOver(status);
@@ -163,6 +166,16 @@ export function stepTyped(text: string): number | null {
   const digits = text.replaceAll(/[\s,._]/g, '');
   const step = Number(digits);
   return digits !== '' && Number.isSafeInteger(step) && step >= 0 ? step : null;
+}
+
+/** What is wrong with a step that a reader typed: it is none, or none of the run; null where that is fine. */
+export function stepSlip(text: string, { steps, final }: Extent): string | null {
+  const step = stepTyped(text);
+  if (step !== null && (!final || step <= steps)) return null;
+  const last = steps.toLocaleString('en');
+  return final
+    ? `A number from 0 to ${last} is wanted.`
+    : `A number from 0 on is wanted; the run was seen up to ${last}.`;
 }
 
 /** How fast it plays, in steps a second. */

@@ -4,7 +4,7 @@ import { useClient } from 'urql';
 import { RunControlDocument, RunMovesDocument, RunOpenDocument } from '../../generated/graphql';
 import { useSocket } from '../../lib/connection';
 import { follow, type LiveStatus } from '../../lib/follow';
-import { problemOf, type Problem } from '../../lib/problems';
+import { OFFLINE, problemOf, type Problem } from '../../lib/problems';
 import { extentAfter, isOver, queued, type Extent, type Order, type State } from './model';
 import { refusalOf, type Refusal } from './refusal';
 
@@ -119,6 +119,9 @@ export function useSimulation(id: string, start: number | null): Simulated {
         .toPromise();
       if (left || mine !== turn.current) return null;
       const found = data?.simulation;
+      // That the server was not reached is over once it answers.
+      if (found || problemOf(error).code !== OFFLINE)
+        setRefusal((before) => (before?.code === OFFLINE ? undefined : before));
       if (found) take(found);
       else if (known.current === undefined) setProblem(problemOf(error));
       return found ?? null;

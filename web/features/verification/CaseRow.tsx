@@ -6,7 +6,7 @@ import { useClient } from 'urql';
 import { VerifyBisectDocument, type VerifyBisectMutation } from '../../generated/graphql';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
-import { Actor, Badge, counted, ProblemPanel } from '../../ui';
+import { Actor, Badge, counted, Message, ProblemPanel } from '../../ui';
 import { caseTold, valuesText, type Case } from './model';
 
 const STATUS = {
@@ -96,7 +96,12 @@ export function CaseRow(props: {
 
 function Blame({ report, program }: { report: Report; program: string }) {
   const { first, message, lookedAt } = report;
-  if (!first) return <p className="muted">{message}</p>;
+  if (!first)
+    return (
+      <p className="muted">
+        <Message>{message}</Message>
+      </p>
+    );
   return (
     <p className="blame">
       <span>broken by</span>
@@ -104,9 +109,9 @@ function Blame({ report, program }: { report: Report; program: string }) {
         r{first.number}
       </Link>
       <Actor {...first.actor} />
-      <span>{first.message}</span>
+      <span>{first.message && <Message>{first.message}</Message>}</span>
       <span className="muted">
-        {message}; {counted(lookedAt, 'revision')} looked at
+        <Message>{message}</Message>; {counted(lookedAt, 'revision')} looked at
       </span>
     </p>
   );
