@@ -93,7 +93,7 @@ pub mod code {
             "Write the source in one of these forms."
             Some("{ addEdge: { from: \"n13.0\", to: \"n14\", targetPort: 0, replace: true } }");
         BAD_HASH "This is no hash."
-            "`ifHash` is the contentHash that was read: 64 hexadecimal digits."
+            "`ifHash` is the contentHash that was read: 64 hexadecimal digits, or the first 16 of them at least."
             "{ replaceFunctionText: { ref: \"f24\", ifHash: \"abc\", text: \"import \\\"env\\\" \\\"outer\\\" func outer#f24 () -> ()\" } }"
             "Pass the hash as it was answered, or leave it out."
             Some("{ replaceFunctionText: { ref: \"f24\", text: \"import \\\"env\\\" \\\"outer\\\" func outer#f24 () -> ()\" } }");

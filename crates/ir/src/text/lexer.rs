@@ -1,6 +1,7 @@
 //! Tokens with their places. Total: every text has tokens, malformed parts become [`Kind::Bad`].
 
 use crate::text::error::{Mistake, code};
+use crate::text::likely;
 
 /// What a token is; its text is looked up in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +149,14 @@ impl Lexer<'_> {
                 let rest = &self.text[self.at..];
                 let length = rest.chars().next().map_or(1, char::len_utf8);
                 self.bad(length, code::SYNTAX, "unexpected character");
+                let likely = rest.chars().next().map_or_else(Vec::new, likely::infix);
+                if let (Some(mistake), false) = (self.lexed.mistakes.last_mut(), likely.is_empty()) {
+                    // Whoever writes one has another language in mind.
+                    mistake
+                        .expected
+                        .push("an operator in front of its operands: `(add.i64 a, b)`".to_owned());
+                    mistake.candidates = likely;
+                }
             }
         }
         true

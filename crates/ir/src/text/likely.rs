@@ -123,13 +123,7 @@ pub(super) fn operators(given: &str) -> Vec<String> {
         }
     }
     let stem = words.join(".");
-    let meant = translated(OPERATORS, &stem);
-    let family = |spec: &&OpSpec| {
-        let rest = spec.mnemonic.strip_prefix(stem.as_str());
-        !stem.is_empty() && rest.is_some_and(|rest| ["", "_s", "_u"].contains(&rest))
-    };
-    let specs: Vec<&OpSpec> = OPS.iter().filter(|spec| meant.contains(&spec.mnemonic)).collect();
-    let specs = if specs.is_empty() { OPS.iter().filter(family).collect() } else { specs };
+    let specs = called(&stem);
     let specs = match specs.is_empty() {
         true => nearest(&stem, OPS.iter().map(|spec| spec.mnemonic))
             .iter()
@@ -145,6 +139,33 @@ pub(super) fn operators(given: &str) -> Vec<String> {
     }
     forms.truncate(MOST);
     forms
+}
+
+/// The operators that a word without types is the name of, in the text form or elsewhere.
+fn called(stem: &str) -> Vec<&'static OpSpec> {
+    let meant = translated(OPERATORS, stem);
+    let translations: Vec<&OpSpec> = OPS.iter().filter(|spec| meant.contains(&spec.mnemonic)).collect();
+    if !translations.is_empty() || stem.is_empty() {
+        return translations;
+    }
+    let family = |spec: &&OpSpec| {
+        let rest = spec.mnemonic.strip_prefix(stem);
+        rest.is_some_and(|rest| ["", "_s", "_u"].contains(&rest))
+    };
+    OPS.iter().filter(family).collect()
+}
+
+/// Operators that a word stands for which stands where a value is expected: only what it is the name of.
+pub(super) fn operators_called(word: &str) -> Vec<String> {
+    if called(&word.to_ascii_lowercase()).is_empty() { Vec::new() } else { operators(word) }
+}
+
+/// Operators by the character that stands for them between two values elsewhere.
+pub(super) fn infix(character: char) -> Vec<String> {
+    const NAMES: [(char, &str); 7] =
+        [('+', "add"), ('-', "sub"), ('*', "mul"), ('/', "div"), ('%', "rem"), ('&', "and"), ('|', "or")];
+    let name = NAMES.iter().find(|(known, _)| *known == character);
+    name.map_or_else(Vec::new, |(_, name)| operators(name))
 }
 
 /// How an operator is written with its types: behind a dot those of some scalars that fit, all that it takes if there are

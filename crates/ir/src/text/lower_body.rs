@@ -14,6 +14,7 @@ use crate::program::Program;
 use crate::refs::{ContractRef, FuncRef, ModuleRef, NodeRef, Ref, RefKind, RegionRef, VarRef};
 use crate::text::body_names::BodyNames;
 use crate::text::error::{Mistake, code, in_scope};
+use crate::text::likely;
 use crate::text::lower::Lowering;
 use crate::text::lower_regions::Planned;
 use crate::text::names::{ProgramNames, unknown_ref};
@@ -527,7 +528,8 @@ impl<'a, 't> Body<'a, 't> {
             Some(Binding::Capture(index)) => Op::new(Opcode::CaptureGet, Attr::Index(index)),
             None => {
                 let message = format!("there is no value `{}` here", segment.name);
-                let known = in_scope(&segment.name, self.scope.names());
+                let mut known = likely::operators_called(&segment.name);
+                known.extend(in_scope(&segment.name, self.scope.names()));
                 let mistake = Mistake::new(code::UNKNOWN_NAME, position, message);
                 self.note_name(mistake.found(&*segment.name).candidates(known));
                 return None;

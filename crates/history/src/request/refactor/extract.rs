@@ -8,7 +8,7 @@ use lmlang_ir::refs::looks_like_ref;
 use lmlang_ir::text::{is_bare, output_names};
 use lmlang_ir::{
     Attr, Body, EffectBound, FuncRef, Function, FunctionHead, ModuleRef, Name, NodeContent, NodeRef, Op,
-    Opcode, Param, Ref, Region, RegionOwner, RegionRef, RegionRole, Source, Type, VarRef,
+    Opcode, Param, Ref, Region, RegionOwner, RegionRef, RegionRole, Source, Type, VarRef, Visibility,
 };
 
 use super::graft::Seams;
@@ -45,6 +45,8 @@ impl Session<'_> {
         let params = self.params_for(&from, &taken)?;
         let results = self.types_of(&from, &given)?;
         let head = FunctionHead {
+            // Its caller stays where it is.
+            visibility: if module == from.head().module { Visibility::Private } else { Visibility::Public },
             effect_bound: self.bound_of(&from, &span),
             ..FunctionHead::new(edit.name.as_str(), module, params, results)
         };

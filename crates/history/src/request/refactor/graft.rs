@@ -76,6 +76,11 @@ impl Session<'_> {
 }
 
 impl Grafted {
+    /// Whether a node was made.
+    pub(super) fn made(&self, node: NodeRef) -> bool {
+        self.nodes.values().any(|made| *made == node)
+    }
+
     /// What became of a value; `None` is a hole.
     pub(super) fn source(&self, source: Source, seams: &Seams) -> Option<Source> {
         if let Some(given) = seams.sources.get(&source) {

@@ -1,11 +1,12 @@
 //! Code in place of a call.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use lmlang_ir::text::output_names;
 use lmlang_ir::{
-    Attr, Body, Control, FuncRef, Function, NodeContent, NodeRef, Op, Opcode, Region, RegionOwner, RegionRef,
-    RegionRole, Source, VarRef, counted,
+    Attr, Body, Control, FuncRef, Function, Name, NodeContent, NodeRef, Op, Opcode, Region, RegionOwner,
+    RegionRef, RegionRole, Source, VarRef, counted,
 };
 
 use super::extract::repeats;
@@ -59,6 +60,7 @@ impl Session<'_> {
         if once {
             let grafted = self.graft(&callee, &nodes, place, &seams)?;
             let values = values(&grafted, &seams, &returned);
+            self.name_values(function, call, &grafted, &values)?;
             self.finish(function, call, &values)?;
             return match values.iter().flatten().find_map(|value| match value {
                 Source::Node(node, _) => Some(*node),
@@ -127,6 +129,39 @@ impl Session<'_> {
             }
         }
         Ok(place)
+    }
+
+    /// Lets values of code that stands for a call be called as those of the call are.
+    fn name_values(
+        &mut self,
+        function: FuncRef,
+        call: NodeRef,
+        grafted: &Grafted,
+        values: &[Option<Source>],
+    ) -> Done<()> {
+        let body = self.body(function)?;
+        let Some(given) = body.node(call).and_then(|found| found.name()) else { return Ok(()) };
+        let names: Vec<Name> = match values {
+            [_] => vec![given.clone()],
+            _ => output_names(given).map(Name::from).collect(),
+        };
+        let mut named: BTreeMap<NodeRef, Name> = BTreeMap::new();
+        for (value, name) in values.iter().zip(names) {
+            let Some(Source::Node(node, 0)) = *value else { continue };
+            if name.as_ref() != "_" && grafted.made(node) {
+                named.entry(node).or_insert(name);
+            }
+        }
+        for (node, name) in named {
+            let Some(found) = self.body(function)?.node(node) else { continue };
+            // A list of names stays: it says more.
+            if found.name().is_some_and(|own| output_names(own).count() > 1) {
+                continue;
+            }
+            let content = NodeContent { name: Some(name), ..found.content() };
+            self.open(function)?.set_node(node, content)?;
+        }
+        Ok(())
     }
 
     /// Lets what took the values of a call take others, and removes it.
