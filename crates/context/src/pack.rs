@@ -9,7 +9,7 @@ use crate::compress::{Compressor, Stage};
 use crate::fit::{Form, OverBudget, Piece};
 use crate::gather::{Gathered, NAMED, gather};
 use crate::section::{Role, Section};
-use crate::token::Token;
+use crate::token::{Token, Told};
 
 /// The tokens that a budget may have.
 pub const MOST_TOKENS: usize = 200_000;
@@ -65,12 +65,12 @@ pub struct Pack {
     pub stages: Vec<Stage>,
     /// What the text tells, in its order.
     pub included: Vec<Item>,
-    /// What it does not.
+    /// What belongs to it and was told neither here nor before.
     pub omitted: Vec<Omitted>,
     /// What has changed in the working set: what is told, and what is gone. Empty without [`Since`].
     pub changed: Vec<Ref>,
     /// All that the caller has been told by now.
-    pub told: BTreeSet<Ref>,
+    pub told: Told,
 }
 
 /// Something that the text tells.
@@ -119,27 +119,28 @@ pub fn pack(program: &Program, request: &Request<'_>) -> Result<Pack, OverBudget
     let most_bytes = LEAST_BYTES + BYTES_PER_TOKEN * request.budget;
     let now = gather(program, request.focus, request.detail, most_bytes);
     let mut header = format!("; program {} @ r{}\n", request.name, request.revision);
-    let mut told: BTreeSet<Ref> = BTreeSet::new();
+    let mut told = Told::default();
+    let mut beyond = now.beyond.clone();
     let (sections, changed) = match request.since {
-        None => (now.sections.clone(), Vec::new()),
+        None => (now.sections, Vec::new()),
         Some(since) => {
             let delta = delta(program, request, since, &now, most_bytes);
             header.push_str(&delta.heading);
-            let gone = |of: &Ref| !delta.gone.contains(of);
-            told.extend(since.token.included.iter().copied().filter(gone));
+            told = since.token.told.clone();
+            told.forget(&delta.gone);
+            delta.untold.iter().for_each(|section| leave_out(&mut beyond, section));
             (delta.sections, delta.changed)
         }
     };
     let compressed = request.compressor.compress(&header, &sections, request.budget)?;
     let mut included = Vec::new();
     for (section, piece) in sections.iter().zip(&compressed.pieces) {
+        told.note(section, piece.form == Form::Whole);
         if piece.form != Form::LeftOut {
             let Piece { tokens, stage, .. } = *piece;
             included.push(Item { of: section.of, role: section.role, tokens, stage });
         }
     }
-    told.extend(included.iter().map(|item| item.of));
-    let beyond = if request.since.is_some() { BTreeMap::new() } else { now.beyond };
     Ok(Pack {
         compression_ratio: compressed.compression_ratio(),
         tokens_used: compressed.tokens_used,
@@ -157,6 +158,8 @@ pub fn pack(program: &Program, request: &Request<'_>) -> Result<Pack, OverBudget
 struct Delta {
     heading: String,
     sections: Vec<Section>,
+    /// What is as it was, and was not told as a whole.
+    untold: Vec<Section>,
     changed: Vec<Ref>,
     gone: BTreeSet<Ref>,
 }
@@ -184,20 +187,27 @@ fn delta(
         // In another role than before, the same text is not told again to whom it was told.
         None => {
             section.role != Role::Caller
-                && since.token.included.contains(&section.of)
+                && since.token.told.has(section)
                 && texts.get(&section.of).is_some_and(|old| *old == section.text)
         }
     };
-    let sections: Vec<Section> = now.sections.iter().filter(|section| !same(section)).cloned().collect();
-    let known = then.sections.iter().map(|section| section.of).chain(since.token.included.iter().copied());
+    let (rest, sections): (Vec<&Section>, Vec<&Section>) = now.sections.iter().partition(|one| same(one));
+    let sections: Vec<Section> = sections.into_iter().cloned().collect();
+    let (as_told, untold): (Vec<&Section>, Vec<&Section>) =
+        rest.into_iter().partition(|section| since.token.told.has(section));
+    let known = then.sections.iter().map(|section| section.of).chain(since.token.told.all());
     let gone: BTreeSet<Ref> = known.filter(|of| program.place(*of).is_none()).collect();
-    let unchanged = now.sections.len() - sections.len();
     let mut heading = format!(
-        "; since r{}: {} changed, {} removed, {unchanged} unchanged\n",
+        "; since r{}: {} changed, {} removed, {} unchanged",
         since.token.revision,
         sections.len(),
-        gone.len()
+        gone.len(),
+        as_told.len()
     );
+    if !untold.is_empty() {
+        heading.push_str(&format!(", {} not told as a whole", untold.len()));
+    }
+    heading.push('\n');
     for of in &gone {
         heading.push_str(&format!("; removed: {} {of}\n", since.program.path(*of)));
     }
@@ -205,7 +215,16 @@ fn delta(
         sections.iter().map(|section| section.of).chain(gone.iter().copied()).collect();
     let mut seen = BTreeSet::new();
     changed.retain(|of| seen.insert(*of));
-    Delta { heading, sections, changed, gone }
+    let untold = untold.into_iter().cloned().collect();
+    Delta { heading, sections, untold, changed, gone }
+}
+
+/// Counts a section among those that are not told.
+fn leave_out(left_out: &mut BTreeMap<Role, (usize, Vec<Ref>)>, section: &Section) {
+    let (count, named) = left_out.entry(section.role).or_default();
+    *count += 1;
+    named.insert(0, section.of);
+    named.truncate(NAMED);
 }
 
 fn omitted(
@@ -228,10 +247,7 @@ fn omitted(
             Form::Summary => Omission::Lines,
             Form::Reference => Omission::Rest,
             Form::LeftOut => {
-                let (count, named) = left_out.entry(section.role).or_default();
-                *count += 1;
-                named.insert(0, section.of);
-                named.truncate(NAMED);
+                leave_out(&mut left_out, section);
                 continue;
             }
         };

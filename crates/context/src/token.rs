@@ -10,9 +10,11 @@ use lmlang_ir::hash::Hasher;
 use lmlang_ir::{Hash, Ref, RefKind};
 use thiserror::Error;
 
+use crate::section::{Role, Section};
+
 /// The form of a token; others are refused.
-const VERSION: u8 = 1;
-/// Refs in a token at most.
+const VERSION: u8 = 2;
+/// Refs of one kind in a token at most.
 pub const MOST_REFS: usize = 2_000;
 
 /// Which program at which revision was told, and what of it. Nothing of it is remembered here: the token says it all, so
@@ -27,8 +29,50 @@ pub struct Token {
     pub root: [u8; 8],
     /// What was asked for.
     pub focus: Vec<Ref>,
-    /// What was told.
-    pub included: BTreeSet<Ref>,
+    /// What was told of it.
+    pub told: Told,
+}
+
+/// What a caller has been told as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Entities by their own text.
+    pub entities: BTreeSet<Ref>,
+    /// Callers by the places where they use the focus.
+    pub callers: BTreeSet<Ref>,
+}
+
+impl Told {
+    /// Whether a section is what was told.
+    pub(crate) fn has(&self, section: &Section) -> bool {
+        match section.role {
+            Role::Caller => self.callers.contains(&section.of),
+            _ => self.entities.contains(&section.of),
+        }
+    }
+
+    /// Notes that a section is told now, as a whole or not.
+    pub(crate) fn note(&mut self, section: &Section, as_a_whole: bool) {
+        let all = match section.role {
+            Role::Caller => &mut self.callers,
+            _ => &mut self.entities,
+        };
+        match as_a_whole {
+            true => all.insert(section.of),
+            false => all.remove(&section.of),
+        };
+    }
+
+    /// Everything in it, whatever was told of it.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Ref> + '_ {
+        self.entities.iter().chain(&self.callers).copied()
+    }
+
+    /// Forgets what is gone.
+    pub(crate) fn forget(&mut self, gone: &BTreeSet<Ref>) {
+        self.entities.retain(|of| !gone.contains(of));
+        self.callers.retain(|of| !gone.contains(of));
+    }
 }
 
 /// A text that is no token of a context.
@@ -48,7 +92,8 @@ impl fmt::Display for Token {
         bytes.extend(self.root);
         put(&mut bytes, self.revision);
         put_refs(&mut bytes, self.focus.iter());
-        put_refs(&mut bytes, self.included.iter());
+        put_refs(&mut bytes, self.told.entities.iter());
+        put_refs(&mut bytes, self.told.callers.iter());
         bytes.extend(check(&bytes));
         f.write_str(&URL_SAFE_NO_PAD.encode(bytes))
     }
@@ -70,9 +115,11 @@ impl FromStr for Token {
         let (program, root) = (take(&mut rest)?, take(&mut rest)?);
         let revision = number(&mut rest)?;
         let focus = refs(&mut rest)?;
-        let included = refs(&mut rest)?.into_iter().collect();
+        let entities = refs(&mut rest)?.into_iter().collect();
+        let callers = refs(&mut rest)?.into_iter().collect();
+        let told = Told { entities, callers };
         match rest {
-            [] => Ok(Token { program, revision, root, focus, included }),
+            [] => Ok(Token { program, revision, root, focus, told }),
             _ => Err(InvalidToken),
         }
     }

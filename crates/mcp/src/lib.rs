@@ -36,6 +36,11 @@ pub use failure::{Failure, RpcCode, RpcError};
 pub use tool::Tool;
 pub use tools::TOOLS;
 
+/// The tools as MCP's `tools/list` lists them.
+pub fn listing() -> Vec<serde_json::Value> {
+    service::list().tools.iter().map(|tool| serde_json::json!(tool)).collect()
+}
+
 /// The limits of calls by name, as `serverInfo` shows them: tokens of an answer, and calls of a caller in 60 s.
 pub fn limits() -> impl Iterator<Item = (String, u64)> {
     let rates = TOOLS.iter().filter_map(|tool| {

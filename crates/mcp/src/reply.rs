@@ -92,6 +92,9 @@ pub(crate) struct Told {
 /// Tokens that are kept for saying what is left out.
 const TAIL: u64 = 90;
 
+/// Tokens that the head takes at most, as names go.
+const HEAD: u64 = 40;
+
 impl Reply {
     /// A reply about a program at a revision, as the API names it.
     pub(crate) fn about(program: &Value) -> Reply {
@@ -144,10 +147,8 @@ impl Reply {
             text.push_str(&masked(line));
             text.push('\n');
         }
-        let links: u64 = self.links.iter().map(|link| tokens(&link.uri) + tokens(&link.description)).sum();
-        let fixed = tokens(&text) + tokens(&self.summary(0, None).to_string()) + links;
-        let whole: u64 = self.items.iter().map(cost).sum();
-        let all = fixed + whole <= most && self.further == 0;
+        let fixed = self.fixed(&text);
+        let all = fixed + self.all_items() <= most && self.further == 0;
         let room = if all { most } else { most.saturating_sub(TAIL) };
         let mut left = room.checked_sub(fixed).ok_or_else(|| too_large(fixed + TAIL, most))?;
         let mut shown = 0;
@@ -181,10 +182,30 @@ impl Reply {
         Ok(Told { text: text.trim_end().to_owned(), data, links: self.links, is_error: self.is_error })
     }
 
+    /// The tokens of all that there is to tell.
+    pub(crate) fn tokens(&self) -> u64 {
+        let lines: u64 = self.intro.iter().map(|line| tokens(line) + 1).sum();
+        HEAD + lines + self.fixed("") + self.all_items()
+    }
+
+    /// The tokens of what is told in any case: the text above the items, the data, the links.
+    fn fixed(&self, text: &str) -> u64 {
+        let links: u64 = self.links.iter().map(|link| tokens(&link.uri) + tokens(&link.description)).sum();
+        tokens(text) + tokens(&self.summary(0, None).to_string()) + links
+    }
+
+    fn all_items(&self) -> u64 {
+        self.items.iter().map(cost).sum()
+    }
+
     /// Shows as many lines of the first item as fit, and tells how many do not.
     fn first_lines(&self, text: &mut String, mut left: u64, most: u64) -> Result<usize, RpcError> {
         let first = &self.items[0];
-        left = left.saturating_sub(first.data.as_ref().map_or(0, |data| tokens(&data.to_string())));
+        let data = first.data.as_ref().map_or(0, |data| tokens(&data.to_string()));
+        let line = first.text.lines().next().map_or(0, tokens) + 1;
+        // Enough is what is taken already, with this.
+        let enough = most - left + data + line;
+        left = left.saturating_sub(data);
         let mut shown = 0;
         for line in first.text.lines() {
             let cost = tokens(line) + 1;
@@ -197,7 +218,7 @@ impl Reply {
             shown += 1;
         }
         match shown {
-            0 => Err(too_large(tokens(&first.text), most)),
+            0 => Err(too_large(enough, most)),
             _ => Ok(first.text.lines().count() - shown),
         }
     }
@@ -242,7 +263,8 @@ fn cost(item: &Item) -> u64 {
     tokens(&item.text) + 1 + item.data.as_ref().map_or(0, |data| tokens(&data.to_string()) + 1)
 }
 
-fn too_large(size: u64, limit: u64) -> RpcError {
+/// The error for an answer of which nothing fits, with the size that is enough.
+pub(crate) fn too_large(size: u64, limit: u64) -> RpcError {
     let action = "raise `max_tokens`, or ask for less";
     RpcError::new(
         RpcCode::TokenLimitExceeded,
@@ -315,8 +337,10 @@ mod tests {
     fn cue_13_a_single_line_above_the_budget_is_refused() {
         let mut reply = Reply::default();
         reply.items.push("word ".repeat(1_000).into());
-        let error = reply.fit(500).expect_err("it is too large");
-        assert_eq!(error.code, RpcCode::TokenLimitExceeded);
-        assert_eq!((&error.data["limit"], &error.data["current_size"]), (&json!(500), &json!(1002)));
+        let error = reply.clone().fit(500).expect_err("it is too large");
+        assert_eq!((error.code, &error.data["limit"]), (RpcCode::TokenLimitExceeded, &json!(500)));
+        let enough = error.data["current_size"].as_u64().expect("a size");
+        assert!((1_000..1_150).contains(&enough), "{enough}");
+        reply.fit(enough).expect("what is named is enough");
     }
 }

@@ -72,7 +72,8 @@ pub(crate) async fn read(ask: &Arc<dyn Ask>, uri: &str) -> Result<Option<Told>, 
     };
     let mut told = reply.fit(most)?;
     if let Some(cursor) = told.data.get("next_cursor").and_then(Value::as_str) {
-        let next = format!("\n; next page: {SCHEME}{path}?cursor={}", encoded(cursor));
+        let size = if most == DEFAULT { String::new() } else { format!("&max_tokens={most}") };
+        let next = format!("\n; next page: {SCHEME}{path}?cursor={}{size}", encoded(cursor));
         told.text.push_str(&next);
     }
     Ok(Some(told))

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use lmlang_context::{Omission, Role, Since, Stage, Token, Tokenizer, token};
+use lmlang_context::token::{self, Told};
+use lmlang_context::{Omission, Role, Since, Stage, Token, Tokenizer};
 use lmlang_ir::text::Detail;
 use lmlang_ir::{Program, Ref};
 
@@ -50,9 +51,9 @@ func far (item: Item) -> (i64) reads {
 }
 "#;
 
-fn token_of(program: &Program, focus: &[Ref], told: &BTreeSet<Ref>) -> Token {
+fn token_of(program: &Program, focus: &[Ref], told: &Told) -> Token {
     let root = token::root(program.root_hash());
-    Token { program: [1; 16], revision: 7, root, focus: focus.to_vec(), included: told.clone() }
+    Token { program: [1; 16], revision: 7, root, focus: focus.to_vec(), told: told.clone() }
 }
 
 #[test]
@@ -249,14 +250,42 @@ fn since_tells_what_has_changed() {
     let delta = since(&after);
     assert!(delta.text.contains("; removed: shop::twice"), "{}", delta.text);
     assert!(delta.changed.contains(&named(&before, "shop::twice")));
-    assert!(!delta.told.contains(&named(&before, "shop::twice")));
+    assert!(!delta.told.callers.contains(&named(&before, "shop::twice")));
+}
+
+/// What the budget cut away stays left out, whatever the token says: nobody has read it.
+#[test]
+fn what_was_never_told_as_a_whole_is_not_unchanged() {
+    let program = read(SHOP);
+    let focus = [named(&program, "shop::total")];
+    let whole = pack_of(&program, &focus, 4_000).unwrap();
+    // The largest budget that the caller has no room in.
+    let without = |budget| {
+        let pack = pack_of(&program, &focus, budget).unwrap();
+        pack.omitted.iter().any(|left| left.why == Omission::Sections(Role::Caller)).then_some(pack)
+    };
+    let first = (0..whole.tokens_whole).rev().find_map(without).unwrap();
+    let token = token_of(&program, &focus, &first.told);
+    let since = Since { token: &token, program: &program };
+    let next =
+        pack_with(&program, &focus, 4_000, Detail::Standard, Some(since), Tokenizer::default()).unwrap();
+    let twice = named(&program, "shop::twice");
+    assert_eq!(next.included, []);
+    assert!(
+        next.text.ends_with("0 changed, 0 removed, 3 unchanged, 1 not told as a whole\n"),
+        "{}",
+        next.text
+    );
+    let [left] = &next.omitted[..] else { panic!("{:?}", next.omitted) };
+    assert_eq!((left.why, left.count, &left.of[..]), (Omission::Sections(Role::Caller), 1, &[twice][..]));
 }
 
 #[test]
 fn a_token_that_was_changed_is_none() {
     let program = read(SHOP);
     let focus = [named(&program, "shop::total")];
-    let token = token_of(&program, &focus, &BTreeSet::from(focus)).to_string();
+    let told = Told { entities: BTreeSet::from(focus), ..Told::default() };
+    let token = token_of(&program, &focus, &told).to_string();
     for at in 0..token.len() {
         let mut other = token.clone().into_bytes();
         other[at] = if other[at] == b'A' { b'B' } else { b'A' };

@@ -66,6 +66,8 @@ pub struct OmittedItem {
     what: String,
     /// How many: comments and lines, or entities.
     count: i32,
+    /// The refs of what they belong to, the first 20.
+    refs: Vec<String>,
     /// A document that asks for it; of more than 20 entities, for the first 20.
     how_to_ask: String,
 }
@@ -104,12 +106,12 @@ impl ContextPack {
         self.pack.stages.iter().map(|stage| stage.name()).collect()
     }
 
-    /// Whether all that belongs to the focus, or has changed of it, is told as a whole: `omitted` is empty.
+    /// Whether all that belongs to the focus is told as a whole, here or, with `since`, before: `omitted` is empty.
     async fn complete(&self) -> bool {
         self.pack.omitted.is_empty()
     }
 
-    /// What was told, for the next call's `since`. It says so itself and is good after a restart, too.
+    /// What was told as a whole, for the next call's `since`. It says so itself and is good after a restart, too.
     async fn token(&self) -> &str {
         &self.token
     }
@@ -126,11 +128,12 @@ impl ContextPack {
         Rows(self.pack.included.iter().map(item).collect())
     }
 
-    /// What belongs to the focus and is not told, or not as a whole, and how to ask for it.
+    /// What belongs to the focus and is told neither here nor, with `since`, before, or not as a whole, and how to ask for it.
     async fn omitted(&self) -> Rows<OmittedItem> {
         let item = |omitted: &context::Omitted| OmittedItem {
             what: what(omitted),
             count: count(omitted.count),
+            refs: omitted.of.iter().map(ToString::to_string).collect(),
             how_to_ask: how_to_ask(&self.pinned, omitted),
         };
         Rows(self.pack.omitted.iter().map(item).collect())
@@ -224,7 +227,7 @@ pub(crate) async fn pack(
     };
     let entry = &view.revision().entry;
     let (number, name) = (entry.number, view.open().info().name.clone());
-    let (here, detail, told) = (view.clone(), input.detail.0.into(), focus.clone());
+    let (here, detail, asked_for) = (view.clone(), input.detail.0.into(), focus.clone());
     let work = move || {
         let compressor = Compressor { tokenizer, ..Compressor::default() };
         let since = since.as_ref().map(|(token, then)| context::Since { token, program: then.program() });
@@ -245,8 +248,8 @@ pub(crate) async fn pack(
         program: *view.id().program.as_bytes(),
         revision: number,
         root: token::root(entry.root_hash),
-        focus: told,
-        included: made.told.clone(),
+        focus: asked_for,
+        told: made.told.clone(),
     };
     let pinned = match view.is_stored() {
         true => ViewId { program: view.id().program, view: Which::Pinned(number) },

@@ -167,7 +167,8 @@ pub struct ReplaceText {
     /// text stays the same entity, and so does what has neither and computes the same in the same place. A text without
     /// any of the comments that there were leaves them as they are; one with some of them says all of them.
     pub text: String,
-    /// The `contentHash` that was read, of the function or the module; another one now is a conflict.
+    /// The `contentHash` that was read, of the function or the module, or its first 16 digits at least; another one now is a
+    /// conflict.
     pub if_hash: Option<String>,
 }
 

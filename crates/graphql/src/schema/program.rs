@@ -27,6 +27,7 @@ use crate::schema::module::Module;
 use crate::schema::neighbourhood::{self, Call, Impact, NeighborhoodInput, SliceDirection, Subgraph};
 use crate::schema::node::ComputeNode;
 use crate::schema::program_stats::ProgramStats;
+use crate::schema::query::{Node, entity_named};
 use crate::schema::revision::{self, Branch, Checkpoint, Revision, RevisionKind};
 use crate::schema::run_input::{PortValue, SimulateInput};
 use crate::schema::search::{self, NodeFilter};
@@ -300,6 +301,12 @@ impl Program {
             Ok(ComputeNode::new(&Function::new(view, function)?, node))
         })
         .await
+    }
+
+    /// One entity, by ref or path: a function, a type, a module, storage, or what is in a function: `m::f::sum`. Of a field or a
+    /// variant its type.
+    async fn entity(&self, #[graphql(desc = "Its ref or path.")] of: String) -> Nullable<Node> {
+        self.read(async |view| entity_named(view, &of)).await
     }
 
     /// Nodes that pass all parts of a filter, by function and ref.

@@ -501,3 +501,14 @@ pub(crate) fn entity(view: &View, place: Place) -> std::result::Result<Option<No
         Place::Member(..) => return Ok(None),
     }))
 }
+
+/// What has a ref or path in the program that a view looks at; of a field or variant its type.
+pub(crate) fn entity_named(view: &View, of: &str) -> std::result::Result<Node, ApiError> {
+    let named = view.entity_named(of)?;
+    let place = match view.program().place(named) {
+        Some(Place::Member(of, _)) => Some(Place::Type(of)),
+        place => place,
+    };
+    let found = place.map(|place| entity(view, place)).transpose()?.flatten();
+    found.ok_or_else(|| view.missing("entity", named))
+}

@@ -2,6 +2,7 @@
 
 use async_graphql::{PathSegment, Pos, Response, ServerError, Value};
 use async_graphql_value::RAW_VALUE_TOKEN;
+use lmlang_ir::text::nearest;
 use serde::Serialize;
 use serde::ser::SerializeStruct;
 use serde_json::json;
@@ -246,19 +247,19 @@ fn is_clients(error: &ServerError) -> bool {
         && (error.path.is_empty() || ABOUT_INPUT.iter().any(|prefix| error.message.starts_with(prefix)))
 }
 
-/// Reads from the library's message where an input does not fit, and looks up what would be known there.
+/// Reads from the library's message where an input does not fit, and looks up what would be known there, and comes near.
 fn coercion(message: &str, shape: &Shape) -> Option<serde_json::Value> {
     let rest = message.strip_prefix("Invalid value for argument \"")?;
     let (path, reason) = rest.split_once("\", ")?;
-    let names_type = |lead: &str| reason.split_once(lead)?.1.split_once('"').map(|(name, _)| name);
-    let known = names_type("enumeration type \"")
-        .or_else(|| names_type("\" of type \""))
-        .or_else(|| names_type("expected type \""))
+    let quoted = |lead: &str| reason.split_once(lead)?.1.split_once('"').map(|(name, _)| name);
+    let known = quoted("enumeration type \"")
+        .or_else(|| quoted("\" of type \""))
+        .or_else(|| quoted("expected type \""))
         .and_then(|name| shape.known(name.trim_end_matches('!')));
-    Some(match known {
-        Some(known) => json!({ "path": path, "known": known }),
-        None => json!({ "path": path }),
-    })
+    let Some(known) = known else { return Some(json!({ "path": path })) };
+    let given = quoted("unknown field \"").or_else(|| quoted("does not contain the value \""));
+    let candidates = given.map(|given| nearest(given, known.iter().map(String::as_str)));
+    Some(json!({ "path": path, "known": known, "candidates": candidates.unwrap_or_default() }))
 }
 
 struct Path<'a>(&'a [PathSegment]);

@@ -243,12 +243,16 @@ async fn input_that_does_not_fit_says_where_and_what_is_known() {
         assert_eq!(answers[0]["errors"][0]["extensions"]["data"], data, "{query}: {answers:?}");
         assert_eq!(outcome, Outcome::Refused(Code::BadRequest));
     }
-    let colours = json!({"path": "paint.colour", "known": ["RED", "GREEN"]});
+    let colours = json!({"path": "paint.colour", "known": ["RED", "GREEN"], "candidates": []});
     check("{ paint(paint: {colour: BLUE}) }", json!({}), colours.clone()).await;
     let query = "query($p: Paint!) { paint(paint: $p) }";
     check(query, json!({"p": {"colour": "BLUE"}}), colours).await;
-    let fields = json!({"path": "paint", "known": ["colour", "coats"]});
+    let near = json!({"path": "paint.colour", "known": ["RED", "GREEN"], "candidates": ["GREEN"]});
+    check(query, json!({"p": {"colour": "GREN"}}), near).await;
+    let fields = json!({"path": "paint", "known": ["colour", "coats"], "candidates": []});
     check(query, json!({"p": {"colour": "RED", "layers": 1}}), fields).await;
+    let near = json!({"path": "paint", "known": ["colour", "coats"], "candidates": ["coats"]});
+    check(query, json!({"p": {"colour": "RED", "coat": 1}}), near).await;
     check(query, json!({"p": {"colour": "RED", "coats": "x"}}), json!({"path": "paint.coats"})).await;
 }
 

@@ -134,6 +134,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Program.computeNode", r#"(ref: "n0")"#, NotFound),
     ("Program.diagnostics", r#"(after: "x")"#, CursorInvalid),
     ("Program.diff", r#"(from: "r99", to: "r1")"#, NotFound),
+    ("Program.entity", r#"(of: "nobody")"#, NotFound),
     ("Program.function", r#"(name: "nobody")"#, NotFound),
     ("Program.functions", r#"(module: "nowhere")"#, NotFound),
     ("Program.history", r#"(touching: "x")"#, NotFound),

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use lmlang_ir::counted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -9,9 +10,9 @@ use serde_json::{Map, Value, json};
 use super::about::{self, text, texts};
 use crate::arguments::{schema, typed};
 use crate::budget::{CAP, DEFAULT};
-use crate::failure::{Failure, Refused, RpcError};
+use crate::failure::{Failure, Refused, RpcCode, RpcError};
 use crate::rates::Rate;
-use crate::reply::Reply;
+use crate::reply::{Reply, too_large};
 use crate::tool::{Call, Effect, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -67,13 +68,22 @@ const CONTEXT: &str = "query($id: ID, $name: String, $at: String, $input: Contex
   program(id: $id, name: $name, at: $at) {
     name revision { number }
     context(input: $input) {
-      text tokensUsed tokensWhole token complete stages included { ref } omitted { what count howToAsk } changedSince
+      text tokensUsed tokensWhole token complete stages included { ref } omitted { what count refs } changedSince
     }
   }
 }";
 
-/// Tokens that the head, the data and what was left out take.
-const AROUND: u64 = 500;
+/// Tokens that all but the text are given first.
+const AROUND: u64 = 300;
+
+/// How often the text is made smaller until all of it fits.
+const TRIES: usize = 6;
+
+/// Changed refs that are told.
+const NAMED: usize = 60;
+
+/// Refs of what is left out that the API tells.
+const LEFT_OUT: usize = 20;
 
 async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     let documents =
@@ -86,11 +96,10 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     let focus = args.focus.ok_or_else(|| RpcError::invalid("focus", "refs or paths", "nothing"))?;
     let program = args.program.ok_or_else(|| RpcError::invalid("program", "string", "nothing"))?;
     let most = args.max_tokens.unwrap_or(DEFAULT).min(CAP);
-    (call.progress)(&format!("collecting what {} entities need", focus.len()));
+    (call.progress)(&format!("collecting what {} need", counted(focus.len() as u64, "entity", "entities")));
     let mut variables = about::program(&program, args.at.as_deref());
     variables["input"] = json!({
         "focus": focus,
-        "budgetTokens": most.saturating_sub(AROUND).max(most / 2),
         "since": args.since,
         "detail": match args.detail {
             Some(Detail::Summary) => "SUMMARY",
@@ -98,8 +107,34 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
             Some(Detail::Full) => "FULL",
         },
     });
-    let data = call.ask(CONTEXT, variables).await?;
-    let program = &data["program"];
+    // The token says that the text was told, so all of it has to be.
+    let mut budget = most.saturating_sub(AROUND).max(most / 2).max(1);
+    let mut size = 0;
+    for _ in 0..TRIES {
+        variables["input"]["budgetTokens"] = budget.into();
+        let data = call.ask(CONTEXT, variables.clone()).await.map_err(|error| over(error, most, budget))?;
+        let reply = told(&data["program"]);
+        size = reply.tokens();
+        if size <= most {
+            return Ok(reply);
+        }
+        budget = budget.saturating_sub(size - most).max(1);
+    }
+    Err(too_large(size, most).into())
+}
+
+/// The error of a text that is too large, with the size of the whole answer that is enough.
+fn over(error: Failure, most: u64, budget: u64) -> Failure {
+    match error {
+        Failure::Rpc(RpcError { code: RpcCode::TokenLimitExceeded, data }) => {
+            let text = data["current_size"].as_u64().unwrap_or(most);
+            too_large(text + (most - budget).max(AROUND), most).into()
+        }
+        other => other,
+    }
+}
+
+fn told(program: &Value) -> Reply {
     let pack = &program["context"];
     let mut reply = Reply::about(program);
     reply.outcome = Some(if pack["complete"] == true { "complete" } else { "abridged" });
@@ -113,13 +148,17 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     }
     let changed = texts(&pack["changedSince"]);
     if !changed.is_empty() {
-        reply.say(format!(
-            "changed since: {}",
-            changed.iter().take(60).copied().collect::<Vec<_>>().join(" ")
-        ));
+        reply.say(format!("changed since: {}", named(&changed, NAMED)));
     }
-    for left in pack["omitted"].as_array().into_iter().flatten().take(10) {
-        reply.say(format!("left out: {} {}; {}", left["count"], text(left, "what"), text(left, "howToAsk")));
+    let omitted = pack["omitted"].as_array().map_or(&[][..], Vec::as_slice);
+    for left in omitted {
+        let (what, refs) = (text(left, "what"), texts(&left["refs"]));
+        // Where it is one, the words name it.
+        let which = if refs.len() > 1 { format!(": {}", named(&refs, LEFT_OUT)) } else { String::new() };
+        reply.say(format!("left out: {} {what}{which}", left["count"]));
+    }
+    if !omitted.is_empty() {
+        reply.say("what is left out: retrieve_subgraph with it as `of`, or read_context with it as `focus`");
     }
     // As a whole: it was made to fit.
     let told = text(pack, "text").trim_end();
@@ -129,5 +168,11 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
         .filter(|(head, _)| head.starts_with("; program "))
         .map_or(told, |(_, rest)| rest);
     reply.items.push(told.into());
-    Ok(reply)
+    reply
+}
+
+/// The first of some refs, and that there are more.
+fn named(refs: &[&str], most: usize) -> String {
+    let told = refs.iter().take(most).copied().collect::<Vec<_>>().join(" ");
+    if refs.len() < most { told } else { format!("{told} ..") }
 }

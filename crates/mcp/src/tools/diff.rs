@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::about::{self, changed, page as functions, revision, text};
+use super::about::{self, changed, revision, text};
 use crate::arguments::{schema, typed};
-use crate::failure::Failure;
-use crate::reply::{Link, Reply};
+use crate::failure::{Failure, RpcError};
+use crate::reply::{Item, Link, Reply};
 use crate::resources::encoded;
 use crate::tool::{Call, Effect, Tool};
 
@@ -63,8 +63,9 @@ pub(crate) async fn page(
     call: &Call,
     program: &str,
     (from, to): (&str, &str),
-    after: Option<&str>,
+    cursor: Option<&str>,
 ) -> Result<Reply, Failure> {
+    let (after, skipped) = place(cursor)?;
     let mut variables = about::program(program, None);
     variables["from"] = from.into();
     variables["to"] = to.into();
@@ -73,25 +74,56 @@ pub(crate) async fn page(
     let program = &data["program"];
     let diff = &program["diff"];
     let (from, to) = (revision(&diff["from"]), revision(&diff["to"]));
-    let mut reply = Reply { noun: "functions", ..Reply::about(program) };
+    let mut reply = Reply { noun: "lines", ..Reply::about(program) };
     reply.revision = Some(to.clone());
     let counts = changed(&mut reply, &diff["changed"]);
-    if after.is_none() {
+    if cursor.is_none() {
         reply.say(format!("{from} to {to}: {counts}"));
     }
-    functions(&mut reply, &diff["functions"], after, |function: &Value| {
-        format!(
-            "{} {} {}\n{}",
-            text(function, "change").to_lowercase(),
-            text(function, "ref"),
-            text(function, "path"),
-            text(function, "text").trim_end()
-        )
-    });
+    let functions = &diff["functions"];
+    let mut before = after.unwrap_or_default();
+    for (index, edge) in functions["edges"].as_array().into_iter().flatten().enumerate() {
+        let behind = text(edge, "cursor");
+        let told = function(&edge["node"]);
+        let count = told.lines().count();
+        let skipped = if index == 0 { skipped } else { 0 };
+        reply.items.extend(told.lines().enumerate().skip(skipped).map(|(line, told)| Item {
+            text: told.to_owned(),
+            cursor: Some(match line + 1 < count {
+                true => format!("{before}+{}", line + 1),
+                false => behind.to_owned(),
+            }),
+            data: None,
+        }));
+        before = behind;
+    }
+    reply.count("total", &functions["totalCount"]);
+    if functions["pageInfo"]["hasNextPage"] == true {
+        (reply.further, reply.uncounted) = (1, true);
+    }
     if let Some(program) = &reply.program {
         reply.links.push(link(program, &from, &to));
     }
     Ok(reply)
+}
+
+/// Where a cursor goes on: behind a function, and behind so many lines of the next one.
+fn place(cursor: Option<&str>) -> Result<(Option<&str>, usize), RpcError> {
+    let Some(cursor) = cursor else { return Ok((None, 0)) };
+    let Some((after, line)) = cursor.rsplit_once('+') else { return Ok((Some(cursor), 0)) };
+    let wrong = |_| RpcError::invalid("cursor", "a next_cursor of this tool", format!("`{cursor}`"));
+    Ok(((!after.is_empty()).then_some(after), line.parse().map_err(wrong)?))
+}
+
+/// What became of a function.
+fn function(changed: &Value) -> String {
+    format!(
+        "{} {} {}\n{}",
+        text(changed, "change").to_lowercase(),
+        text(changed, "ref"),
+        text(changed, "path"),
+        text(changed, "text").trim_end()
+    )
 }
 
 /// Where the difference can be read page by page.

@@ -17,6 +17,31 @@ pub(super) const RESULT: &str = "steps fuelUsed tier stdout stderr outcome {
   ... on Cancelled { at { function node text step } stack { function node } nodeValues { node port value } }
 }";
 
+/// Tells of a run that its time does not take to an end, by how it stands.
+pub(super) fn out_of_time(reply: &mut Reply, simulation: &Value) {
+    let steps = counted(&simulation["position"], "step", "steps");
+    let place = &simulation["at"];
+    let what = format!("limit time: the time is over after {steps}; raise timeout_ms, or ask for less");
+    let mut data = json!({ "code": "limit_reached", "message": what });
+    let mut told = what;
+    if place.is_object() {
+        data["function"] = place["function"].clone();
+        data["node"] = place["node"].clone();
+        told.push_str(&at(place));
+    }
+    reply.outcome = Some("limit_reached");
+    reply.is_error = true;
+    reply.count("steps", &simulation["position"]);
+    reply.items.push(Item { text: told, cursor: None, data: Some(data) });
+    reply.noun = "lines";
+}
+
+/// Where a run stands, or stopped.
+fn at(place: &Value) -> String {
+    let text = text(place, "text").trim_end();
+    format!("\nat step {} in {} {text}", place["step"], place["function"].as_str().unwrap_or_default())
+}
+
 /// Tells how a run ended.
 pub(super) fn tell(reply: &mut Reply, result: &Value) {
     reply.count("steps", &result["steps"]);
@@ -61,12 +86,7 @@ pub(super) fn tell(reply: &mut Reply, result: &Value) {
         if place.is_object() {
             data["function"] = place["function"].clone();
             data["node"] = place["node"].clone();
-            told.push_str(&format!(
-                "\nat step {} in {} {}",
-                place["step"],
-                text(place, "function"),
-                text(place, "text").trim_end()
-            ));
+            told.push_str(&at(place));
         }
         reply.items.push(Item { text: told, cursor: None, data: Some(data) });
         let stack: Vec<String> = outcome["stack"]

@@ -122,7 +122,7 @@ async fn held(call: &Call, args: Args, trace: &str) -> Result<Reply, Failure> {
     let id = text(started, "id").to_owned();
     let running = Running { ask: Arc::clone(&call.ask), id: Some(id.clone()) };
     let asked = format!(
-        "simulation {{ status position trace(first: 1) {{ recorded dropped }} result {{ {RESULT} }} }}"
+        "simulation {{ status position at {{ function node text step }} trace(first: 1) {{ recorded dropped }} result {{ {RESULT} }} }}"
     );
     let run = format!(
         "mutation($id: ID!) {{ controlSimulation(input: {{ id: $id, action: RUN }}) {{ {asked} }} }}"
@@ -136,9 +136,14 @@ async fn held(call: &Call, args: Args, trace: &str) -> Result<Reply, Failure> {
             format!("query($id: ID!) {{ {} }}", asked.replacen("simulation", "simulation(id: $id)", 1));
         simulation = call.ask(&look, json!({ "id": id })).await?["simulation"].clone();
     }
-    running.has_ended();
     let mut reply = Reply::about(&started["program"]);
-    outcomes::tell(&mut reply, &simulation["result"]);
+    if simulation["result"].is_null() {
+        // It is held where it stands, so that it could go on; nobody moves it here, and it is cancelled.
+        outcomes::out_of_time(&mut reply, &simulation);
+    } else {
+        running.has_ended();
+        outcomes::tell(&mut reply, &simulation["result"]);
+    }
     reply.count("trace_steps", &simulation["trace"]["recorded"]);
     let steps = counted(&simulation["trace"]["recorded"], "step", "steps");
     let link = Link {

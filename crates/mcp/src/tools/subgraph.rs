@@ -17,7 +17,7 @@ use crate::tool::{Call, Effect, Tool};
 struct Args {
     /// Name or id.
     program: String,
-    /// Refs or paths: functions `f2`, `m::name`; modules `m1`; nodes `n12`. Without: the whole program as text.
+    /// Refs or paths: functions `f2`, `m::name`; modules, types, globals; nodes `n12`, `m::f::sum`. Without: all as text.
     #[schemars(length(max = 20))]
     of: Option<Vec<String>>,
     /// text: as written, with refs. neighborhood: nodes up to `hops` edges away. backward, forward: what a node's value is
@@ -118,36 +118,35 @@ impl Args {
     }
 }
 
-/// How one of several things is asked for in the same operation.
-fn selection(index: usize, of: &str) -> (String, &'static str) {
-    let variable = format!("$o{index}: String!");
-    let fields = match of {
-        of if is_ref(of, 'm') => "text(module: $o, detail: $detail)",
-        of if is_ref(of, 'n') => {
-            "computeNode(ref: $o) { ref owner { path } region { ref } text(detail: $detail) }"
-        }
-        of if is_ref(of, 'f') => "function(ref: $o) { ref path contentHash text(detail: $detail) }",
-        _ => "function(name: $o) { ref path contentHash text(detail: $detail) }",
-    };
-    (variable, fields)
-}
+/// What is asked of an entity of any kind.
+const ENTITY: &str = "__typename
+  ... on Function { ref path contentHash text(detail: $detail) }
+  ... on ComputeNode { ref owner { path } region { ref } text(detail: $detail) }
+  ... on TypeDef { ref path text }
+  ... on Storage { ref path text }
+  ... on Contract { ref text }
+  ... on Module { ref path hash: contentHash }
+  ... on Region { ref owner { ref path } ownerNode { ref } params { name type } }
+  ... on Var { ref owner { ref path } name type }";
 
 async fn written(call: &Call, args: &Args, of: &[String], from: usize) -> Result<Reply, Failure> {
     let mut variables = args.variables();
     variables["detail"] = args.detail("FULL").into();
-    let mut declared = String::new();
-    let mut fields = String::new();
-    for (index, of) in of.iter().enumerate() {
-        let (variable, asked) = selection(index, of);
-        declared.push_str(&format!(", {variable}"));
-        fields.push_str(&format!(
-            " a{index}: {}",
-            asked.replace("$o)", &format!("$o{index})")).replace("$o,", &format!("$o{index},"))
-        ));
-        variables[format!("o{index}")] = of.as_str().into();
-    }
     if of.is_empty() {
-        fields.push_str(" a0: text(detail: $detail)");
+        let document = format!(
+            "query($id: ID, $name: String, $at: String, $detail: Detail!) {{
+               program(id: $id, name: $name, at: $at) {{ {HEAD} text(detail: $detail) }} }}"
+        );
+        let data = call.ask(&document, variables).await?;
+        let mut reply = Reply::about(&data["program"]);
+        reply.lines(text(&data["program"], "text"), from);
+        return Ok(reply);
+    }
+    let (mut declared, mut fields) = (String::new(), String::new());
+    for (index, of) in of.iter().enumerate() {
+        declared.push_str(&format!(", $o{index}: String!"));
+        fields.push_str(&format!(" a{index}: entity(of: $o{index}) {{ {ENTITY} }}"));
+        variables[format!("o{index}")] = of.as_str().into();
     }
     let document = format!(
         "query($id: ID, $name: String, $at: String, $detail: Detail!{declared}) {{
@@ -157,27 +156,13 @@ async fn written(call: &Call, args: &Args, of: &[String], from: usize) -> Result
     let program = &data["program"];
     let mut reply = Reply::about(program);
     let mut told = String::new();
-    for index in 0..of.len().max(1) {
+    for index in 0..of.len() {
         let found = &program[format!("a{index}")];
-        match found {
-            Value::String(text) => told.push_str(text),
-            found if found["owner"].is_object() => {
-                told.push_str(&format!(
-                    "== {} in {} {}\n{}",
-                    text(found, "ref"),
-                    text(&found["owner"], "path"),
-                    text(&found["region"], "ref"),
-                    text(found, "text")
-                ));
-            }
-            found => told.push_str(&format!(
-                // No comment: where the text is sent back, that would be the function's doc.
-                "== {} {} hash {}\n{}",
-                text(found, "ref"),
-                text(found, "path"),
-                text(found, "contentHash").get(..16).unwrap_or_default(),
-                text(found, "text")
-            )),
+        told.push_str(&heading(found));
+        match text(found, "__typename") {
+            "Module" => told.push_str(&module(call, args, text(found, "ref")).await?),
+            "Region" | "Var" => {}
+            _ => told.push_str(text(found, "text")),
         }
         if !told.ends_with('\n') {
             told.push('\n');
@@ -185,6 +170,45 @@ async fn written(call: &Call, args: &Args, of: &[String], from: usize) -> Result
     }
     reply.lines(&told, from);
     Ok(reply)
+}
+
+/// The line above the text of an entity, which says what it is. It is no comment: where the text is sent back, that would be
+/// the doc of what follows.
+fn heading(found: &Value) -> String {
+    let of = text(found, "ref");
+    let owner = || format!("{} {}", text(&found["owner"], "ref"), text(&found["owner"], "path"));
+    match text(found, "__typename") {
+        kind @ ("Function" | "Module") => {
+            // Of functions it may be missing, so the two are not one field.
+            let hash = text(found, if kind == "Module" { "hash" } else { "contentHash" });
+            format!("== {of} {} hash {}\n", text(found, "path"), hash.get(..16).unwrap_or_default())
+        }
+        "ComputeNode" => {
+            format!("== {of} in {} {}\n", text(&found["owner"], "path"), text(&found["region"], "ref"))
+        }
+        "Region" => {
+            let params = found["params"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let params: Vec<String> = params
+                .iter()
+                .map(|param| format!("{}: {}", text(param, "name"), text(param, "type")))
+                .collect();
+            let node = text(&found["ownerNode"], "ref");
+            format!("== {of} in {} {node} ({})", owner(), params.join(", "))
+        }
+        "Var" => format!("== {of} in {} var {}: {}", owner(), text(found, "name"), text(found, "type")),
+        _ => format!("== {of} {}\n", text(found, "path")),
+    }
+}
+
+/// The text of a module.
+async fn module(call: &Call, args: &Args, of: &str) -> Result<String, Failure> {
+    let mut variables = args.variables();
+    variables["detail"] = args.detail("FULL").into();
+    variables["module"] = of.into();
+    let document = "query($id: ID, $name: String, $at: String, $detail: Detail!, $module: String!) {
+      program(id: $id, name: $name, at: $at) { text(module: $module, detail: $detail) } }";
+    let data = call.ask(document, variables).await?;
+    Ok(text(&data["program"], "text").to_owned())
 }
 
 const AROUND: &str = "query($id: ID, $name: String, $at: String, $input: NeighborhoodInput!) {
