@@ -22,13 +22,13 @@ pub(crate) struct SearchArgs {
     pub(crate) contracts: bool,
     /// Inputs for each function at most.
     #[arg(long, value_name = "COUNT", default_value_t = 1_000, requires = "contracts")]
-    cases: u64,
+    pub(crate) cases: u64,
     /// What all chance follows from: the same finds the same.
     #[arg(long, value_name = "NUMBER", default_value_t = 0, requires = "contracts")]
-    seed: u64,
-    /// How long to look in each file, in seconds.
+    pub(crate) seed: u64,
+    /// How long to look in each file or program, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, requires = "contracts")]
-    timeout: u64,
+    pub(crate) timeout: u64,
 }
 
 /// What came of the search for one function.
@@ -151,19 +151,45 @@ impl Attempt {
             broken.lines.iter().for_each(say);
             return;
         }
-        let tried = counted(self.tried, "input", "inputs");
-        match (self.ending, &self.message) {
-            (_, Some(message)) => say(format_args!("`{}` is not tried: {message}", self.function)),
-            ("OUT_OF_TIME", None) => {
-                say(format_args!("`{}`: the time ran out after {tried}", self.function));
-            }
-            ("GAVE_UP", None) => say(format_args!(
-                "`{}`: too few inputs meet what it demands: {tried} of {}",
-                self.function,
-                self.tried + self.discarded
-            )),
-            (_, None) => {}
+        let Attempt { ending, message, tried, discarded, undecided, .. } = self;
+        let counts = Counts { tried: *tried, discarded: *discarded, undecided: *undecided };
+        if let Some(why) = inconclusive(&self.function, Some(ending), message.as_deref(), counts) {
+            say(why);
         }
+    }
+}
+
+/// How many inputs were looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Counts {
+    /// With which the function was run.
+    pub(crate) tried: u64,
+    /// Which did not meet what it demands.
+    pub(crate) discarded: u64,
+    /// Of which nothing follows, among those that were tried.
+    pub(crate) undecided: u64,
+}
+
+/// Why nothing follows from a search that found nothing, or less than it seems; its ending in the words of the API.
+pub(crate) fn inconclusive(
+    function: &str,
+    ending: Option<&str>,
+    message: Option<&str>,
+    counts: Counts,
+) -> Option<String> {
+    let Counts { tried, discarded, undecided } = counts;
+    let inputs = counted(tried, "input", "inputs");
+    match (ending, message) {
+        (_, Some(message)) => Some(format!("`{function}` is not tried: {message}")),
+        (Some("OUT_OF_TIME"), None) => Some(format!("`{function}`: the time ran out after {inputs}")),
+        (Some("GAVE_UP"), None) => {
+            let all = tried + discarded;
+            Some(format!("`{function}`: too few inputs meet what it demands: {tried} of {all}"))
+        }
+        (_, None) if undecided > 0 => Some(format!(
+            "`{function}`: nothing follows from {undecided} of {inputs}: a limit was met, or something that is missing"
+        )),
+        (_, None) => None,
     }
 }
 

@@ -6,8 +6,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     act, approve, ask, backup, bisect, branch, build, case, chat, check, checkpoint, compare, completions,
-    config, context, debug, diff, doctor, export, find, flow, fmt, graphql, help, history, import, man, mcp,
-    merge, program, revert, run, schema, serve, test, token, tool, travel, watch,
+    config, context, coverage, debug, diff, doctor, edit, export, find, flow, fmt, graphql, help, history,
+    import, man, mcp, merge, mutate, program, propose, revert, run, schema, serve, show, test, token, tool,
+    travel, verify, watch,
 };
 use crate::settings::{Flags, Secret};
 
@@ -79,8 +80,16 @@ pub(crate) enum Command {
     Import(import::Args),
     /// Write a program to a file, or to standard output.
     Export(export::Args),
-    /// List, show and delete programs.
+    /// Make, list, rename, describe and delete programs.
     Program(program::Args),
+    /// Print the text of a program, or of parts of it.
+    Show(show::Args),
+    /// Change a program by edits, all of them or none, by a new revision; exits with 6 when one is wrong.
+    Edit(edit::Args),
+    /// Find all that is wrong with a program; exits with 6 when something is.
+    Verify(verify::Args),
+    /// Try several ways to change a program on copies of it, and rank them.
+    Propose(propose::Args),
     /// List the revisions of a program, the newest first.
     History(history::Args),
     /// Take the last change of a program back, by a new revision.
@@ -103,13 +112,18 @@ pub(crate) enum Command {
     Case(case::Args),
     /// Run the test cases of a program, and say which hold; exits with 8 when one does not.
     Test(test::Args),
+    /// List the nodes that no test case reaches.
+    Coverage(coverage::Args),
+    /// List the small changes of a function that its test cases and contracts do not notice.
+    Mutate(mutate::Args),
     /// Find the revision at which a test case broke.
     Bisect(bisect::Args),
-    /// Run a function at two revisions, and show where the runs part.
+    /// Run a function at two revisions, and show where the runs part, or find an input on which they do.
     Compare(compare::Args),
     /// Print what a model is told of a part of a program, within a budget of tokens.
     Context(context::Args),
-    /// Ask who writes and reads something, what is dead or unused, and what may trap or has effects.
+    /// Ask who calls, writes and reads something, what a change of it could affect, what is dead or unused, and what may trap
+    /// or has effects.
     Ask(ask::Args),
     /// Find entities of a program by words of their names, docs and signatures.
     Find(find::Args),

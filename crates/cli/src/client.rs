@@ -71,13 +71,26 @@ struct Refusal {
 pub(crate) struct Page<T> {
     pub(crate) nodes: Vec<T>,
     pub(crate) page_info: PageInfo,
+    /// The length of the whole list, where the operation asks for it.
+    pub(crate) total_count: Option<u64>,
 }
 
 impl<T> Page<T> {
     /// Nothing, and nothing follows.
     pub(crate) fn empty() -> Page<T> {
-        Page { nodes: Vec::new(), page_info: PageInfo { has_next_page: false, end_cursor: None } }
+        let page_info = PageInfo { has_next_page: false, end_cursor: None };
+        Page { nodes: Vec::new(), page_info, total_count: Some(0) }
     }
+}
+
+/// Part of a list.
+#[derive(Debug)]
+pub(crate) struct Part<T> {
+    pub(crate) items: Vec<T>,
+    /// The cursor behind the last of them; nothing where no more follow.
+    pub(crate) next: Option<String>,
+    /// The length of the whole list, where the operation asks for it.
+    pub(crate) total: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -200,15 +213,17 @@ impl Client {
         read(&self.answer(document, variables).await?)
     }
 
-    /// Asks for a mutation with an input, and once more if the answer is lost: its idempotency key makes sure that it is
-    /// carried out once. `look` is the command that shows whether it was.
+    /// Asks for a mutation with an input, and once more if the answer is lost: its idempotency key, the one that it has or
+    /// else that of this invocation, makes sure that it is carried out once. `look` is the command that shows whether it was.
     pub(crate) async fn change<T: DeserializeOwned>(
         &self,
         document: &str,
         mut input: Value,
         look: &str,
     ) -> Result<T, Error> {
-        input["idempotencyKey"] = self.key.to_string().into();
+        if input["idempotencyKey"].is_null() {
+            input["idempotencyKey"] = self.key.to_string().into();
+        }
         twice(look, async || self.change_once(document, &input, look).await).await
     }
 
@@ -315,19 +330,32 @@ impl Client {
     pub(crate) async fn list<A: DeserializeOwned, T>(
         &self,
         document: &str,
-        mut variables: Value,
+        variables: Value,
         most: usize,
         page: impl Fn(A) -> Page<T>,
     ) -> Result<(Vec<T>, bool), Error> {
+        let Part { items, next, total: _ } = self.part(document, variables, most, page).await?;
+        Ok((items, next.is_some()))
+    }
+
+    /// The same, beginning behind the `after` of the variables, and tells where to go on.
+    pub(crate) async fn part<A: DeserializeOwned, T>(
+        &self,
+        document: &str,
+        mut variables: Value,
+        most: usize,
+        page: impl Fn(A) -> Page<T>,
+    ) -> Result<Part<T>, Error> {
         let mut items = Vec::new();
         loop {
             variables["first"] = (most - items.len()).min(PAGE).into();
-            let Page { nodes, page_info } = page(self.ask(document, &variables).await?);
+            let Page { nodes, page_info, total_count } = page(self.ask(document, &variables).await?);
+            let PageInfo { has_next_page, end_cursor } = page_info;
             items.extend(nodes);
-            if items.len() >= most || !page_info.has_next_page {
-                return Ok((items, page_info.has_next_page));
+            if items.len() >= most || !has_next_page {
+                return Ok(Part { items, next: end_cursor.filter(|_| has_next_page), total: total_count });
             }
-            variables["after"] = page_info.end_cursor.into();
+            variables["after"] = end_cursor.into();
         }
     }
 }

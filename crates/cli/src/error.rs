@@ -75,9 +75,9 @@ pub(crate) enum Error {
     /// Spans cannot be sent.
     #[error("spans cannot be sent to the collector")]
     Collector(#[source] lmlang_telemetry::StartError),
-    /// What a run is to be started with cannot be read.
+    /// What is given to work with cannot be read, or names nothing.
     #[error("{0}")]
-    FlowInput(String),
+    Input(String),
     /// The author's name is none that a server could be told.
     #[error("the author's name cannot be sent to a server")]
     AuthorName(#[source] http::Error),
@@ -370,7 +370,7 @@ impl Error {
             | Error::Telemetry(_)
             | Error::Collector(_)
             | Error::Redaction(_) => "BAD_SETTINGS",
-            Error::FlowInput(_) => "BAD_REQUEST",
+            Error::Input(_) => "BAD_REQUEST",
             Error::Unreachable { .. } => "UNREACHABLE",
             Error::Lost { .. } => "CONNECTION_LOST",
             Error::InDoubt { .. } => "IN_DOUBT",
@@ -434,7 +434,7 @@ impl Error {
             Error::ServerUrl { .. }
             | Error::AuthorName(_)
             | Error::TokenText
-            | Error::FlowInput(_)
+            | Error::Input(_)
             | Error::Models(_)
             | Error::Manager(_)
             | Error::GraphStore(_)

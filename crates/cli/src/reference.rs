@@ -88,7 +88,7 @@ fn add_operator(text: &mut String, spec: &OpSpec) {
 
 /// Codes, each with what it means and what to do.
 pub(crate) fn codes(pages: &[CodePage]) -> String {
-    let mut text = "# Codes\n\nThe codes of findings, refused edits, texts, traps and errors. `codePage` asks for one over GraphQL.\n".to_owned();
+    let mut text = "# Codes\n\nThe codes of findings, refused edits, texts, traps and errors. `diagnosticCode` asks for one over GraphQL.\n".to_owned();
     for page in pages {
         let CodePage { code, title, meaning, example, repair, repaired } = page;
         add(

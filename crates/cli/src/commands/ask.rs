@@ -1,10 +1,12 @@
 //! `lmlang ask`: questions about the graph of a program.
 
+use std::cell::RefCell;
+
 use clap::ValueEnum;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{About, Page, with_client};
+use crate::client::{About, Client, Page, Part, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, columns, counted, say};
@@ -21,13 +23,17 @@ pub(crate) struct Args {
     #[arg(value_enum)]
     question: Question,
     /// What it is asked about, by refs or paths: for `writers` and `readers` fields, variants, types, variables or storage;
-    /// for the others functions, types or modules, or nothing for all.
+    /// for `callers`, `callees` and `dependents` one function, type or storage; for `impact` anything; for the others
+    /// functions, types or modules, or nothing for all.
     of: Vec<String>,
     #[command(flatten)]
     view: View,
     /// How many answers at most.
     #[arg(long, short = 'n', default_value_t = 50, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
+    /// Go on behind this cursor, the `next` that `--json` tells where more follow.
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
 }
 
 /// A question.
@@ -37,6 +43,14 @@ enum Question {
     Writers,
     /// Who reads something.
     Readers,
+    /// Functions that call a function or take a reference to it.
+    Callers,
+    /// Functions that a function calls or takes a reference to.
+    Callees,
+    /// Functions that name something directly: that call a function, mention a type, use storage.
+    Dependents,
+    /// Functions, types and contracts that a change of something could affect, the nearest first.
+    Impact,
     /// Functions that nothing reaches, and nodes whose values nobody uses.
     DeadCode,
     /// Types that nothing uses.
@@ -48,24 +62,69 @@ enum Question {
 }
 
 impl Question {
-    fn name(self) -> &'static str {
+    /// The name under which the API answers it, where it is one question among others there.
+    fn name(self) -> Option<&'static str> {
         match self {
-            Question::Writers => "WRITERS",
-            Question::Readers => "READERS",
-            Question::DeadCode => "DEAD_CODE",
-            Question::UnusedTypes => "UNUSED_TYPES",
-            Question::MayTrap => "MAY_TRAP",
-            Question::HasEffect => "HAS_EFFECT",
+            Question::Writers => Some("WRITERS"),
+            Question::Readers => Some("READERS"),
+            Question::DeadCode => Some("DEAD_CODE"),
+            Question::UnusedTypes => Some("UNUSED_TYPES"),
+            Question::MayTrap => Some("MAY_TRAP"),
+            Question::HasEffect => Some("HAS_EFFECT"),
+            Question::Callers | Question::Callees | Question::Dependents | Question::Impact => None,
         }
+    }
+
+    /// The name on the command line.
+    fn word(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 }
 
-const DOCUMENT: &str =
+const ANALYSIS: &str =
     "query($id: ID, $name: String, $at: String, $question: Question!, $of: [String!], $first: Int!,
     $after: String) {
   program(id: $id, name: $name, at: $at) {
     analysis(question: $question, of: $of, first: $first, after: $after) {
-      nodes { ref kind text reason } pageInfo { hasNextPage endCursor }
+      nodes { ref kind text reason } pageInfo { hasNextPage endCursor } totalCount
+    }
+  }
+}";
+
+const CALLERS: &str = "query($id: ID, $name: String, $at: String, $of: String!, $first: Int!, $after: String) {
+  program(id: $id, name: $name, at: $at) {
+    entity(of: $of) { kind: __typename ... on Function { list: callers(first: $first, after: $after) { ...Named } } }
+  }
+}";
+
+const CALLEES: &str = "query($id: ID, $name: String, $at: String, $of: String!, $first: Int!, $after: String) {
+  program(id: $id, name: $name, at: $at) {
+    entity(of: $of) { kind: __typename ... on Function { list: callees(first: $first, after: $after) { ...Named } } }
+  }
+}";
+
+const DEPENDENTS: &str =
+    "query($id: ID, $name: String, $at: String, $of: String!, $first: Int!, $after: String) {
+  program(id: $id, name: $name, at: $at) {
+    entity(of: $of) {
+      kind: __typename
+      ... on Function { list: callers(first: $first, after: $after) { ...Named } }
+      ... on TypeDef { list: usedBy(first: $first, after: $after) { ...Named } }
+      ... on Storage { list: usedBy(first: $first, after: $after) { ...Named } }
+    }
+  }
+}";
+
+const NAMED: &str = "fragment Named on FunctionConnection {
+  nodes { ref path signature } pageInfo { hasNextPage endCursor } totalCount
+}";
+
+const IMPACT: &str =
+    "query($id: ID, $name: String, $at: String, $of: [String!]!, $first: Int!, $after: String) {
+  program(id: $id, name: $name, at: $at) {
+    impact(of: $of, first: $first, after: $after) {
+      functions { ...Named }
+      types { ref path } contracts { ref message } exports totalCount truncated
     }
   }
 }";
@@ -75,6 +134,7 @@ struct Analysis {
     analysis: Page<Answer>,
 }
 
+/// An answer.
 #[derive(Debug, Deserialize)]
 struct Answer {
     #[serde(rename = "ref")]
@@ -82,6 +142,192 @@ struct Answer {
     kind: String,
     text: String,
     reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct OfEntity {
+    entity: Listed,
+}
+
+#[derive(Debug, Deserialize)]
+struct Listed {
+    kind: String,
+    /// Nothing of what is not asked about so.
+    list: Option<Page<Function>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Function {
+    #[serde(rename = "ref")]
+    of: String,
+    path: String,
+    signature: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct OfImpact {
+    impact: Impact,
+}
+
+/// What a change could affect.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Impact {
+    functions: Page<Function>,
+    types: Vec<Type>,
+    contracts: Vec<Contract>,
+    exports: Vec<String>,
+    total_count: u64,
+    truncated: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Type {
+    #[serde(rename = "ref")]
+    of: String,
+    path: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Contract {
+    #[serde(rename = "ref")]
+    of: String,
+    message: String,
+}
+
+/// Answers, as far as they were asked for.
+struct Answers {
+    items: Vec<Answer>,
+    /// Where to go on; nothing at the end.
+    next: Option<String>,
+    total: Option<u64>,
+    /// Whether there are no others.
+    complete: bool,
+    /// Of `impact` alone: the names under which what is affected is exported.
+    exports: Option<Vec<String>>,
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let answers = with_client(settings, Missing::Refuse, async |client| match args.question.name() {
+        Some(question) => args.analysis(client, question).await,
+        None if args.question == Question::Impact => args.impact(client).await,
+        None => args.functions(client).await,
+    })?;
+    output.data(&answers.json(), || columns(&answers.items.iter().map(Answer::row).collect::<Vec<_>>()))?;
+    if let Some(exports) = answers.exports.as_ref().filter(|exports| !exports.is_empty()) {
+        say(format_args!("exported as {}", exports.join(", ")));
+    }
+    let count = answers.items.len() as u64;
+    match (answers.complete, &answers.next) {
+        (true, _) => say(format_args!("{}, that is all", counted(count, "answer", "answers"))),
+        (false, Some(_)) => {
+            say(format_args!("the rest is left out; `-n {}` shows more", args.limit.saturating_mul(2)));
+        }
+        (false, None) => say("types or contracts are left out: there are too many for one answer"),
+    }
+    Ok(Exit::Success)
+}
+
+impl Args {
+    /// How many answers are asked for.
+    fn most(&self) -> usize {
+        self.limit as usize
+    }
+
+    async fn analysis(&self, client: &Client, question: &str) -> Result<Answers, Error> {
+        let mut variables = self.view.of(&self.program);
+        variables["question"] = question.into();
+        variables["of"] = self.of.clone().into();
+        variables["after"] = self.after.clone().into();
+        let page = |answer: About<Analysis>| answer.program.analysis;
+        let Part { items, next, total } = client.part(ANALYSIS, variables, self.most(), page).await?;
+        Ok(Answers { items, complete: next.is_none(), next, total, exports: None })
+    }
+
+    /// Functions that stand in a relation to one thing.
+    async fn functions(&self, client: &Client) -> Result<Answers, Error> {
+        let [given] = self.of.as_slice() else {
+            let (question, found) = (self.question.word(), self.of.len());
+            let told = format!("`{question}` is asked about one thing: expected 1, found {found}");
+            return Err(Error::Input(told));
+        };
+        let document = match self.question {
+            Question::Callers => CALLERS,
+            Question::Callees => CALLEES,
+            _ => DEPENDENTS,
+        };
+        let mut variables = self.view.of(&self.program);
+        variables["of"] = given.clone().into();
+        variables["after"] = self.after.clone().into();
+        let kind = RefCell::new(None);
+        let page = |answer: About<OfEntity>| {
+            let Listed { kind: found, list } = answer.program.entity;
+            kind.replace(list.is_some().then_some(found));
+            list.unwrap_or_else(Page::empty)
+        };
+        let document = format!("{document}\n{NAMED}");
+        let Part { items, next, total } = client.part(&document, variables, self.most(), page).await?;
+        let Some(kind) = kind.into_inner() else {
+            let question = self.question.word();
+            return Err(Error::Input(format!("`{given}` is nothing that has {question}")));
+        };
+        let reason = match (self.question, kind.as_str()) {
+            (Question::Callees, _) => format!("{given} calls it or takes a reference to it"),
+            (_, "Function") => format!("calls {given} or takes a reference to it"),
+            (_, _) => format!("mentions {given}"),
+        };
+        let items = items.into_iter().map(|function| function.answer(&reason)).collect();
+        Ok(Answers { items, complete: next.is_none(), next, total, exports: None })
+    }
+
+    async fn impact(&self, client: &Client) -> Result<Answers, Error> {
+        if self.of.is_empty() {
+            return Err(Error::Input("`impact` is asked about what would change: name it".to_owned()));
+        }
+        let mut variables = self.view.of(&self.program);
+        variables["of"] = self.of.clone().into();
+        variables["after"] = self.after.clone().into();
+        let rest: RefCell<Option<Impact>> = RefCell::new(None);
+        let page = |answer: About<OfImpact>| {
+            let mut impact = answer.program.impact;
+            let functions = std::mem::replace(&mut impact.functions, Page::empty());
+            rest.replace(Some(impact));
+            functions
+        };
+        let document = format!("{IMPACT}\n{NAMED}");
+        let Part { items, next, .. } = client.part(&document, variables, self.most(), page).await?;
+        let mut items: Vec<Answer> =
+            items.into_iter().map(|function| function.answer("reaches what would change")).collect();
+        let mut complete = next.is_none();
+        let mut total = None;
+        let mut exports = None;
+        if let Some(impact) = rest.into_inner() {
+            // What is told with each page stands behind the last one.
+            if complete {
+                items.extend(impact.types.into_iter().map(Type::answer));
+                items.extend(impact.contracts.into_iter().map(Contract::answer));
+                complete = !impact.truncated;
+            }
+            total = Some(impact.total_count);
+            exports = Some(impact.exports);
+        }
+        Ok(Answers { items, next, total, complete, exports })
+    }
+}
+
+impl Answers {
+    fn json(&self) -> Value {
+        let mut json = json!({
+            "items": self.items.iter().map(Answer::json).collect::<Vec<_>>(),
+            "complete": self.complete,
+            "total": self.total,
+            "next": self.next,
+        });
+        if let Some(exports) = &self.exports {
+            json["exports"] = exports.clone().into();
+        }
+        json
+    }
 }
 
 impl Answer {
@@ -99,19 +345,23 @@ impl Answer {
     }
 }
 
-pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let mut variables = args.view.of(&args.program);
-    variables["question"] = args.question.name().into();
-    variables["of"] = args.of.clone().into();
-    let (answers, more) = with_client(settings, Missing::Refuse, async |client| {
-        let page = |answer: About<Analysis>| answer.program.analysis;
-        client.list(DOCUMENT, variables, args.limit as usize, page).await
-    })?;
-    let json: Vec<Value> = answers.iter().map(Answer::json).collect();
-    output.data(&json, || columns(&answers.iter().map(Answer::row).collect::<Vec<_>>()))?;
-    match more {
-        true => say(format_args!("the rest is left out; `-n {}` shows more", args.limit.saturating_mul(2))),
-        false => say(format_args!("{}, that is all", counted(answers.len() as u64, "answer", "answers"))),
+impl Function {
+    fn answer(self, reason: &str) -> Answer {
+        let text = format!("{} {}", self.path, self.signature);
+        Answer { of: self.of, kind: "FUNCTION".to_owned(), text, reason: reason.to_owned() }
     }
-    Ok(Exit::Success)
+}
+
+impl Type {
+    fn answer(self) -> Answer {
+        let reason = "contains what would change".to_owned();
+        Answer { of: self.of, kind: "TYPE".to_owned(), text: self.path, reason }
+    }
+}
+
+impl Contract {
+    fn answer(self) -> Answer {
+        let reason = "is of one of these functions".to_owned();
+        Answer { of: self.of, kind: "CONTRACT".to_owned(), text: self.message, reason }
+    }
 }

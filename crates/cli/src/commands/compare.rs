@@ -1,12 +1,14 @@
-//! `lmlang compare`: where the runs of a function at two revisions part.
+//! `lmlang compare`: where the runs of a function at two revisions part, and an input on which they do.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::with_client;
+use crate::client::{About, named, with_client};
+use crate::commands::case::Path;
+use crate::ends::{END, End};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, counted};
+use crate::output::{Output, counted, say};
 use crate::session::Missing;
 use crate::settings::Settings;
 
@@ -21,6 +23,10 @@ pub(crate) struct Args {
     /// itself.
     #[arg(allow_negative_numbers = true)]
     args: Vec<String>,
+    /// Instead of running it with given arguments, look for the smallest ones on which it does not do the same at both, for
+    /// ten seconds at most.
+    #[arg(long, conflicts_with = "args")]
+    search: bool,
     /// The one revision.
     #[arg(long, value_name = "REVISION")]
     from: String,
@@ -37,20 +43,36 @@ const COMPARE: &str = "mutation($input: CompareRunsInput!) {
     causedBy { number message }
   }
 }
-fragment Step on TraceStep { seq function node op inputs outputs }
-fragment End on Outcome {
-  __typename
-  ... on Returned { values }
-  ... on Trapped { code message }
-  ... on ContractViolated { message }
-  ... on LimitReached { message }
-  ... on ReachedHole { message }
-  ... on NotVerified { message }
+fragment Step on TraceStep { seq function node op inputs outputs }";
+
+const SEARCH: &str = "query($id: ID, $name: String, $function: String!, $from: String!, $to: String!) {
+  program(id: $id, name: $name) {
+    behaviourDiff(function: $function, from: $from, to: $to) {
+      function { path } args before { ...End } after: outcome { ...End } shrinkSteps
+    }
+  }
 }";
 
 #[derive(Debug, Deserialize)]
 struct Answer {
     compared: Comparison,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Searched {
+    behaviour_diff: Option<Differing>,
+}
+
+/// Arguments with which a function does not do the same.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Differing {
+    function: Path,
+    args: Vec<String>,
+    before: Option<End>,
+    after: End,
+    shrink_steps: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -75,16 +97,6 @@ struct Step {
     outputs: Vec<String>,
 }
 
-/// How a run ended.
-#[derive(Debug, Deserialize)]
-struct End {
-    #[serde(rename = "__typename")]
-    kind: String,
-    values: Option<Vec<String>>,
-    code: Option<String>,
-    message: Option<String>,
-}
-
 #[derive(Debug, Deserialize)]
 struct Revision {
     number: u64,
@@ -92,16 +104,58 @@ struct Revision {
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let Args { program, function, args, from, to } = args;
+    if args.search {
+        return search(args, settings, output);
+    }
+    let Args { program, function, args, from, to, .. } = args;
     let input = json!({
         "programId": program, "function": function, "from": from, "to": to, "run": { "args": args },
     });
     let answer: Answer = with_client(settings, Missing::Refuse, async |client| {
-        client.ask(COMPARE, &json!({ "input": input })).await
+        client.ask(&format!("{COMPARE}\n{END}"), &json!({ "input": input })).await
     })?;
     let found = answer.compared;
     output.data(&found.json(), || found.text(from, to))?;
     Ok(Exit::Success)
+}
+
+/// Looks for arguments on which the function does not do the same.
+fn search(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let Args { program, function, from, to, .. } = args;
+    let mut variables = named(program);
+    variables["function"] = function.clone().into();
+    variables["from"] = from.clone().into();
+    variables["to"] = to.clone().into();
+    let answer: About<Searched> = with_client(settings, Missing::Refuse, async |client| {
+        client.ask(&format!("{SEARCH}\n{END}"), &variables).await
+    })?;
+    match answer.program.behaviour_diff {
+        Some(found) => output.data(&found.json(), || found.text(from, to))?,
+        None => {
+            output.data(&json!({ "found": false }), String::new)?;
+            say("no input is found on which they differ, which is no proof that there is none");
+        }
+    }
+    Ok(Exit::Success)
+}
+
+impl Differing {
+    fn json(&self) -> Value {
+        json!({
+            "found": true,
+            "function": self.function.path,
+            "args": self.args,
+            "before": self.before.as_ref().map(End::json),
+            "after": self.after.json(),
+            "shrinkSteps": self.shrink_steps,
+        })
+    }
+
+    fn text(&self, from: &str, to: &str) -> String {
+        let call = format!("{}({})", self.function.path, self.args.join(", "));
+        let before = self.before.as_ref().map(End::line).unwrap_or_default();
+        format!("{call}\n{from}: {before}\n{to}: {}\n", self.after.line())
+    }
 }
 
 impl Comparison {
@@ -155,20 +209,5 @@ impl Step {
         let Step { seq, function, node, op, inputs, outputs } = self;
         let made = if outputs.is_empty() { String::new() } else { format!("  => {}", outputs.join(", ")) };
         format!("step {seq}, {function} {node} {op} ({}){made}", inputs.join(", "))
-    }
-}
-
-impl End {
-    fn json(&self) -> Value {
-        json!({ "outcome": self.kind, "values": self.values, "code": self.code, "message": self.message })
-    }
-
-    fn line(&self) -> String {
-        match (&self.values, &self.code, &self.message) {
-            (Some(values), _, _) => format!("returned {}", values.join(", ")),
-            (None, Some(code), Some(message)) => format!("{code}: {message}"),
-            (None, _, Some(message)) => message.clone(),
-            (None, _, None) => self.kind.clone(),
-        }
     }
 }

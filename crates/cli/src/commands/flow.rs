@@ -457,13 +457,12 @@ fn read_input(fields: &[String], file: Option<&PathBuf>) -> Result<Value, Error>
                 .map_err(|source| Error::Io { what: "reading the input", source })?,
         };
         return serde_json::from_str(&text)
-            .map_err(|error| Error::FlowInput(format!("the input is no JSON: {error}")));
+            .map_err(|error| Error::Input(format!("the input is no JSON: {error}")));
     }
     let mut input = Map::new();
     for field in fields {
-        let (name, value) = field
-            .split_once('=')
-            .ok_or_else(|| Error::FlowInput(format!("`{field}` is not `name=value`")))?;
+        let (name, value) =
+            field.split_once('=').ok_or_else(|| Error::Input(format!("`{field}` is not `name=value`")))?;
         let value = match value.strip_prefix('@') {
             Some(path) => Value::String(
                 std::fs::read_to_string(path)
@@ -493,7 +492,7 @@ async fn id_of(client: &Client, run: &str) -> Result<String, Error> {
     }
     let (runs, _) = client.list(RUNS, json!({}), 1, |answer: Listed| answer.runs).await?;
     let newest = runs.first().and_then(|run| run["id"].as_str()).map(str::to_owned);
-    newest.ok_or_else(|| Error::FlowInput("there is no run yet".to_owned()))
+    newest.ok_or_else(|| Error::Input("there is no run yet".to_owned()))
 }
 
 /// The id of the question that a caller names: without a name, that of the only one that stands.
@@ -504,8 +503,8 @@ pub(crate) async fn question_of(client: &Client, question: Option<&str>) -> Resu
     let (open, _) = client.list(QUESTIONS, json!({}), 2, |answer: Questions| answer.interrupts).await?;
     match &open[..] {
         [only] => Ok(only["id"].as_str().unwrap_or_default().to_owned()),
-        [] => Err(Error::FlowInput("no question stands".to_owned())),
-        _ => Err(Error::FlowInput("several questions stand: `lmlang flow questions` lists them".to_owned())),
+        [] => Err(Error::Input("no question stands".to_owned())),
+        _ => Err(Error::Input("several questions stand: `lmlang flow questions` lists them".to_owned())),
     }
 }
 

@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use indicatif::ProgressBar;
 use lmlang_graphql::schema::wasm::{GivenModule, ImportRequest, Imported, Progress, Watch};
-use serde::Deserialize;
 use serde::de::Error as _;
 use serde_json::{Value, json};
 
-use crate::client::{About, with_client};
-use crate::commands::history::Numbered;
+use crate::client::with_client;
 use crate::commands::program::DELETE;
 use crate::diagnostics::{check, show};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::made::Made;
 use crate::output::{Output, bar, counted, say, spinner};
 use crate::session::Missing;
 use crate::settings::Settings;
@@ -45,43 +44,6 @@ pub(crate) struct Args {
     /// Why, for the history.
     #[arg(long, short)]
     message: Option<String>,
-}
-
-const DOCUMENT: &str = "mutation($input: CreateProgramInput!) {
-  created: createProgram(input: $input) {
-    program { programId id name revision { number } rootHash stats { functions nodes } }
-  }
-}";
-
-const MADE: &str = "query($id: ID) {
-  program(id: $id) { programId id name revision { number } rootHash stats { functions nodes } }
-}";
-
-#[derive(Debug, Deserialize)]
-struct Created {
-    created: Payload,
-}
-
-#[derive(Debug, Deserialize)]
-struct Payload {
-    program: Option<Made>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Made {
-    program_id: String,
-    id: String,
-    name: String,
-    revision: Numbered,
-    root_hash: String,
-    stats: Stats,
-}
-
-#[derive(Debug, Deserialize)]
-struct Stats {
-    functions: u64,
-    nodes: u64,
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
@@ -158,19 +120,7 @@ fn create(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Erro
         Given::Wasm(module) => of_module(args, &name, GivenModule::Wasm(module), settings)?,
         Given::Wat(text) => of_module(args, &name, GivenModule::Wat(text), settings)?,
     };
-    let json = json!({
-        "id": made.id,
-        "name": made.name,
-        "revision": format!("r{}", made.revision.number),
-        "rootHash": made.root_hash,
-        "functions": made.stats.functions,
-        "nodes": made.stats.nodes,
-    });
-    output.data(&json, || format!("{}\n", made.name))?;
-    let Stats { functions, nodes } = made.stats;
-    let (functions, nodes) = (counted(functions, "function", "functions"), counted(nodes, "node", "nodes"));
-    say(format_args!("{functions}, {nodes}, {}", &made.root_hash[..12]));
-    Ok(Exit::Success)
+    made.tell(output)
 }
 
 /// Makes a program of a text; nothing where that has errors.
@@ -178,11 +128,9 @@ fn of_text(args: &Args, name: &str, source: &Source, settings: &Settings) -> Res
     let doc = args.doc.clone().unwrap_or_else(|| leading_comment(&source.text));
     let input = json!({ "name": name, "message": args.message, "doc": doc, "text": source.text });
     let spinner = spinner(format!("importing {}", args.file.display()));
-    let answer = with_client(settings, Missing::Make, async |client| {
-        client.change::<Created>(DOCUMENT, input, &look_at(name)).await
-    });
+    let made = with_client(settings, Missing::Make, async |client| Made::create(client, name, input).await);
     spinner.finish_and_clear();
-    Ok(answer?.created.program)
+    made
 }
 
 /// Makes a program of a module: an empty one first, which the module then becomes the content of. So it may be as large as
@@ -199,8 +147,7 @@ fn of_module(args: &Args, name: &str, module: GivenModule, settings: &Settings) 
     let input = json!({ "name": name, "doc": args.doc });
     let (bar, watch) = shown();
     let made = with_client(settings, Missing::Make, async |client| {
-        let created = client.change::<Created>(DOCUMENT, input, &look_at(name)).await?.created.program;
-        let Some(Made { program_id: id, .. }) = created else {
+        let Some(Made { program_id: id, .. }) = Made::create(client, name, input).await? else {
             return Err(Error::Answer(serde_json::Error::custom("there is no program")));
         };
         let request = ImportRequest {
@@ -212,10 +159,7 @@ fn of_module(args: &Args, name: &str, module: GivenModule, settings: &Settings) 
             module,
         };
         match client.import(request, &format!("lmlang history {name}"), &watch).await {
-            Ok(_) => {
-                let about: About<Made> = client.ask(MADE, &json!({ "id": id })).await?;
-                Ok(about.program)
-            }
+            Ok(_) => Made::read(client, &id).await,
             // Whether the module is there, nobody knows.
             Err(error @ Error::InDoubt { .. }) => Err(error),
             Err(error) => {
@@ -229,9 +173,4 @@ fn of_module(args: &Args, name: &str, module: GivenModule, settings: &Settings) 
     });
     bar.finish_and_clear();
     made
-}
-
-/// The command that shows whether a program was made.
-fn look_at(name: &str) -> String {
-    format!("lmlang program show {name}")
 }

@@ -106,8 +106,8 @@ fn install(client: Kind, settings: &Settings, output: Output) -> Result<Exit, Er
     if settings.token.is_some() {
         say("the token is not written: set LMLANG_TOKEN in the environment that the client starts it in");
     }
-    if settings.server.as_deref().is_some_and(|url| without_user(url) != url) {
-        say("the user in the server's address is not written: a token is what a client shows");
+    if settings.server.as_deref().is_some_and(|url| address(url) != url) {
+        say("only the host and path of the server's address are written: a token is what a client shows");
     }
     if settings.server.is_none() && settings.database_url.is_some() {
         say(
@@ -122,7 +122,7 @@ fn install(client: Kind, settings: &Settings, output: Output) -> Result<Exit, Er
 fn arguments(settings: &Settings) -> Vec<String> {
     let mut args = Vec::new();
     match (&settings.server, &settings.database_url) {
-        (Some(url), _) => args.extend(["--server".to_owned(), without_user(url)]),
+        (Some(url), _) => args.extend(["--server".to_owned(), address(url)]),
         (None, Some(_)) => {}
         (None, None) => args.extend(["--data".to_owned(), whole(&settings.data).display().to_string()]),
     }
@@ -134,10 +134,11 @@ fn arguments(settings: &Settings) -> Vec<String> {
     args
 }
 
-/// An address without the user and the password that may stand in it.
-fn without_user(url: &str) -> String {
+/// An address without the user, the password and the query that may stand in it.
+fn address(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     format!("{scheme}://{host}{path}")
 }

@@ -15,9 +15,11 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
+pub(crate) mod coverage;
 pub(crate) mod debug;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod edit;
 pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod flow;
@@ -30,16 +32,20 @@ pub(crate) mod listening;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod merge;
+pub(crate) mod mutate;
 pub(crate) mod program;
+pub(crate) mod propose;
 pub(crate) mod revert;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod show;
 pub(crate) mod talk;
 pub(crate) mod test;
 pub(crate) mod token;
 pub(crate) mod tool;
 pub(crate) mod travel;
+pub(crate) mod verify;
 pub(crate) mod watch;
 
 use crate::cli::{Cli, Command};
@@ -65,6 +71,10 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Import(args) => import::run(&args, &layers.settings()?, output),
         Command::Export(args) => export::run(&args, &layers.settings()?, output),
         Command::Program(args) => program::run(&args, &layers.settings()?, output),
+        Command::Show(args) => show::run(&args, &layers.settings()?, output),
+        Command::Edit(args) => edit::run(&args, &layers.settings()?, output),
+        Command::Verify(args) => verify::run(&args, &layers.settings()?, output),
+        Command::Propose(args) => propose::run(&args, &layers.settings()?, output),
         Command::History(args) => history::run(&args, &layers.settings()?, output),
         Command::Undo(args) => travel::undo(&args, &layers.settings()?, output),
         Command::Redo(args) => travel::redo(&args, &layers.settings()?, output),
@@ -76,6 +86,8 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Diff(args) => diff::run(&args, &layers.settings()?, output),
         Command::Case(args) => case::run(&args, &layers.settings()?, output),
         Command::Test(args) => test::run(&args, &layers.settings()?, output),
+        Command::Coverage(args) => coverage::run(&args, &layers.settings()?, output),
+        Command::Mutate(args) => mutate::run(&args, &layers.settings()?, output),
         Command::Bisect(args) => bisect::run(&args, &layers.settings()?, output),
         Command::Compare(args) => compare::run(&args, &layers.settings()?, output),
         Command::Context(args) => context::run(&args, &layers.settings()?, output),

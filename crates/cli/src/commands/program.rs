@@ -12,6 +12,8 @@ use crate::session::Missing;
 use crate::settings::Settings;
 use crate::view::View;
 
+mod making;
+
 /// What to do with programs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -22,6 +24,8 @@ pub(crate) struct Args {
 /// What to do with programs.
 #[derive(Debug, clap::Subcommand)]
 enum Action {
+    /// Make one, from a text, from another program, or empty; `lmlang import` makes one of a WebAssembly module.
+    Create(making::CreateArgs),
     /// List them by name.
     List {
         /// Only those whose name contains this.
@@ -34,6 +38,20 @@ enum Action {
         program: String,
         #[command(flatten)]
         view: View,
+    },
+    /// Give one another name.
+    Rename {
+        /// The program, by name or id.
+        program: String,
+        /// Its name from now on.
+        name: String,
+    },
+    /// Say what one is for.
+    Describe {
+        /// The program, by name or id.
+        program: String,
+        /// What it is for, in words; `-` reads them from standard input, and nothing takes away what is said.
+        doc: String,
     },
     /// Delete one. Its log stays on the disk; its name is free again.
     Delete {
@@ -138,6 +156,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     match &args.action {
         Action::List { search } => list(search.as_deref(), settings, output),
         Action::Show { program, view } => show(program, view, settings, output),
+        Action::Create(args) => making::create(args, settings, output),
+        Action::Rename { program, name } => making::rename(program, name, settings, output),
+        Action::Describe { program, doc } => making::describe(program, doc, settings, output),
         Action::Delete { program, yes } => delete(program, *yes, settings),
     }
 }

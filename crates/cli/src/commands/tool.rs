@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use lmlang_mcp::{Desk, TOOLS, Tool, desk};
-use serde_json::{Map, Value, json};
+use lmlang_mcp::{Desk, TOOLS, Tool, desk, listing};
+use serde_json::{Map, Value};
 
 use crate::asking::Asking;
 use crate::error::Error;
@@ -23,7 +23,7 @@ pub(crate) struct Args {
 /// What to do with the tools.
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// List them; with `--json` with their schemas, as MCP's `tools/list` does.
+    /// List them; with `--json` with their schemas and annotations, as MCP's `tools/list` does.
     List,
     /// Call one, as MCP's `tools/call` does.
     Call {
@@ -43,8 +43,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
 }
 
 fn list(output: Output) -> Result<Exit, Error> {
-    let json: Vec<Value> = TOOLS.iter().map(|tool| entry(tool)).collect();
-    output.data(&json, || {
+    output.data(&listing(), || {
         let first = |tool: &Tool| {
             let sentence = tool.description.split_inclusive(". ").next().unwrap_or_default();
             sentence.trim_end().to_owned()
@@ -52,15 +51,6 @@ fn list(output: Output) -> Result<Exit, Error> {
         columns(&TOOLS.iter().map(|tool| [tool.name.to_owned(), first(tool)]).collect::<Vec<_>>())
     })?;
     Ok(Exit::Success)
-}
-
-fn entry(tool: &Tool) -> Value {
-    json!({
-        "name": tool.name,
-        "description": tool.description,
-        "inputSchema": tool.input_schema(),
-        "outputSchema": Tool::output_schema(),
-    })
 }
 
 fn call(name: &str, given: &str, settings: &Settings, output: Output) -> Result<Exit, Error> {

@@ -1,0 +1,142 @@
+//! `lmlang coverage`: the nodes that no test case reaches.
+
+use lmlang_ir::Ref;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::{About, Page, Part, with_client};
+use crate::commands::case::Path;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Output, columns, counted, say};
+use crate::session::Missing;
+use crate::settings::Settings;
+use crate::view::View;
+
+/// Which program, or which function of it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The program, by name or id.
+    program: String,
+    /// Only the nodes of this function, by path (`module::name`), name or ref.
+    function: Option<String>,
+    #[command(flatten)]
+    view: View,
+    /// How many nodes at most.
+    #[arg(long, short = 'n', default_value_t = 50, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Go on behind this cursor, the `next` that `--json` tells where more follow.
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+}
+
+const NODES: &str = "query($id: ID, $name: String, $at: String) {
+  program(id: $id, name: $name, at: $at) { stats { nodes } }
+}";
+
+const NODES_OF_FUNCTION: &str =
+    "query($id: ID, $name: String, $at: String, $ref: String, $function: String) {
+  program(id: $id, name: $name, at: $at) { function(ref: $ref, name: $function) { ref nodes(first: 1) { totalCount } } }
+}";
+
+const UNCOVERED: &str =
+    "query($id: ID, $name: String, $at: String, $of: String, $first: Int!, $after: String) {
+  program(id: $id, name: $name, at: $at) {
+    uncovered(function: $of, first: $first, after: $after) {
+      nodes { ref owner { path } text(detail: SUMMARY) } pageInfo { hasNextPage endCursor } totalCount
+    }
+  }
+}";
+
+#[derive(Debug, Deserialize)]
+struct OfProgram {
+    stats: Stats,
+}
+
+#[derive(Debug, Deserialize)]
+struct Stats {
+    nodes: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct OfFunction {
+    function: Function,
+}
+
+#[derive(Debug, Deserialize)]
+struct Function {
+    #[serde(rename = "ref")]
+    of: String,
+    nodes: Total,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Total {
+    total_count: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Uncovered {
+    uncovered: Page<Node>,
+}
+
+/// A node that no test case reaches.
+#[derive(Debug, Deserialize)]
+struct Node {
+    #[serde(rename = "ref")]
+    of: String,
+    owner: Path,
+    text: String,
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let variables = args.view.of(&args.program);
+    let (nodes, uncovered) = with_client(settings, Missing::Refuse, async |client| {
+        let (nodes, of) = match &args.function {
+            None => {
+                let answer: About<OfProgram> = client.ask(NODES, &variables).await?;
+                (answer.program.stats.nodes, None)
+            }
+            Some(function) => {
+                let mut variables = variables.clone();
+                let key = if function.parse::<Ref>().is_ok() { "ref" } else { "function" };
+                variables[key] = function.clone().into();
+                let answer: About<OfFunction> = client.ask(NODES_OF_FUNCTION, &variables).await?;
+                let Function { of, nodes } = answer.program.function;
+                (nodes.total_count, Some(of))
+            }
+        };
+        let mut variables = variables.clone();
+        variables["of"] = of.into();
+        variables["after"] = args.after.clone().into();
+        let page = |answer: About<Uncovered>| answer.program.uncovered;
+        Ok((nodes, client.part(UNCOVERED, variables, args.limit as usize, page).await?))
+    })?;
+    let Part { items, next, total } = uncovered;
+    let json = json!({
+        "items": items.iter().map(Node::json).collect::<Vec<_>>(),
+        "complete": next.is_none(),
+        "total": total,
+        "next": next,
+        "nodes": nodes,
+    });
+    output.data(&json, || columns(&items.iter().map(Node::row).collect::<Vec<_>>()))?;
+    if next.is_some() {
+        say(format_args!("the rest is left out; `-n {}` shows more", args.limit.saturating_mul(2)));
+    }
+    let uncovered = total.unwrap_or(items.len() as u64);
+    say(format_args!("no test case reaches {uncovered} of {}", counted(nodes, "node", "nodes")));
+    Ok(Exit::Success)
+}
+
+impl Node {
+    fn json(&self) -> Value {
+        json!({ "ref": self.of, "function": self.owner.path, "text": self.text.trim_end() })
+    }
+
+    fn row(&self) -> [String; 3] {
+        let line = self.text.lines().next().unwrap_or_default().trim();
+        [self.of.clone(), self.owner.path.clone(), line.to_owned()]
+    }
+}
