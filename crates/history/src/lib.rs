@@ -23,7 +23,9 @@ pub mod snapshot;
 mod testing;
 
 pub use apply::{ApplyError, apply, apply_all, invert_all};
-pub use diff::{ChangeCounts, ChangeKind, Diff, EntityChange, FunctionChange, counts, diff, touched};
+pub use diff::{
+    ChangeCounts, ChangeKind, Diff, EntityChange, FunctionChange, counts, diff, text_difference, touched,
+};
 pub use edit::{Edit, FunctionEdit};
 pub use footprint::{Collision, Footprint, footprint};
 pub use provenance::{Provenance, Touched};

@@ -31,7 +31,8 @@ pub struct CheckContractsInput {
     program_id: ID,
     /// The revision, as for `program(at:)`: `r7`; without it, the head.
     at: Option<String>,
-    /// The functions, by ref or path. Without them all that have contracts or return values with invariants; where none does, all that are public.
+    /// The functions, by ref or path. Without them all that have contracts, return values with invariants or call one that demands
+    /// something; where none does, all that are public.
     functions: Option<Vec<String>>,
     /// The time for all of them, in milliseconds; each has its share of what is left.
     #[graphql(default)]

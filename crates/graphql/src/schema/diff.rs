@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Enum, Json, Object, Result, SimpleObject};
 use lmlang_history as history;
-use lmlang_ir::{FuncRef, Place, Ref, text};
+use lmlang_ir::Ref;
 
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
@@ -221,68 +221,16 @@ impl ProgramDiff {
 impl ProgramDiff {
     fn text_within(&self, limit: usize) -> String {
         let mut printed = String::new();
-        for change in &self.diff.others {
+        for text in self.diff.texts(self.from.program(), self.to.program()) {
+            printed.push_str(&text);
             if printed.len() > limit {
+                let end = (0..=limit).rev().find(|at| printed.is_char_boundary(*at)).unwrap_or(0);
+                printed.truncate(end);
+                printed.push_str("\n... cut off: ask for single functions\n");
                 break;
             }
-            printed.push_str(&self.difference(change.of, |view| other_text(view, change.of)));
-        }
-        for change in &self.diff.functions {
-            if printed.len() > limit {
-                break;
-            }
-            printed.push_str(&self.function_text(change.function));
-        }
-        if printed.len() > limit {
-            let end = (0..=limit).rev().find(|at| printed.is_char_boundary(*at)).unwrap_or(0);
-            printed.truncate(end);
-            printed.push_str("\n... cut off: ask for single functions\n");
         }
         printed
-    }
-
-    fn function_text(&self, of: FuncRef) -> String {
-        self.difference(of.into(), |view| match view.program().function(of) {
-            Some(_) => text::print_function(view.program(), of, text::Detail::Full),
-            None => String::new(),
-        })
-    }
-
-    /// The difference of what is printed of an entity in either revision.
-    fn difference(&self, of: Ref, print: impl Fn(&View) -> String) -> String {
-        let (before, after) = (print(&self.from), print(&self.to));
-        let path = |view: &View| match view.program().place(of) {
-            Some(_) => view.program().path(of),
-            None => "/dev/null".to_owned(),
-        };
-        similar::TextDiff::from_lines(&before, &after)
-            .unified_diff()
-            .context_radius(3)
-            .header(&path(&self.from), &path(&self.to))
-            .to_string()
-    }
-}
-
-/// A type, storage, or the head of a module, as text; empty for what is not there.
-fn other_text(view: &View, of: Ref) -> String {
-    let program = view.program();
-    match program.place(of) {
-        Some(Place::Type(of)) => text::print_type(program, of, text::Detail::Full),
-        Some(Place::Storage(of)) => text::print_storage(program, of, text::Detail::Full),
-        Some(Place::Module(module)) => {
-            let doc = program.module(module).and_then(|found| found.doc.as_deref()).unwrap_or_default();
-            let doc: String = doc.lines().map(|line| format!("; {line}\n")).collect();
-            format!("{doc}module {}\n", program.path(of))
-        }
-        Some(
-            Place::Member(..)
-            | Place::Function(_)
-            | Place::Region(..)
-            | Place::Variable(..)
-            | Place::Node(..)
-            | Place::Contract(..),
-        )
-        | None => String::new(),
     }
 }
 
@@ -357,6 +305,8 @@ impl FunctionDiff {
 
     /// The difference of its text forms, as a unified diff.
     async fn text(&self, context: &Context<'_>) -> Option<Result<String>> {
-        nullable(budget::text(context, || self.diff.function_text(self.change.function)).await)
+        let (from, to) = (self.diff.from.program(), self.diff.to.program());
+        let of = self.change.function.into();
+        nullable(budget::text(context, || history::text_difference(from, to, of)).await)
     }
 }

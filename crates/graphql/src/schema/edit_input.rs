@@ -192,9 +192,11 @@ pub struct InsertText {
 pub struct ApplyTextPatch {
     /// A unified diff against what `Program.text(module:)` and `Function.text` answer at any detail, or that `diff` prints.
     /// Files are modules, functions, types and globals by path or ref: `--- a/shop::total`, `+++ b/shop::total`;
-    /// `--- /dev/null` adds the items of a text to a module, `+++ /dev/null` removes what is named. Hunks are found by the lines that they keep and remove, nearest to
-    /// their line numbers, which may be off or left out (`@@`); counts are not believed, refs in those lines may be left
-    /// out. A hunk that does not apply is a `PATCH_MISFIT`; `line` of an error is one of the patch.
+    /// `--- /dev/null` adds the items of a text to a module, `+++ /dev/null` removes what is named; another path behind `+++`
+    /// renames it, or moves a function. Hunks are found by the lines that they keep and remove, nearest to their line numbers,
+    /// which may be off or left out (`@@`); counts are not believed, refs in those lines may be left out. What added lines
+    /// give refs to that is not there gets refs of its own. The order of files does not matter. A hunk that does not apply is
+    /// a `PATCH_MISFIT`; `line` of an error is one of the patch.
     pub patch: String,
 }
 

@@ -198,6 +198,16 @@ pub(crate) fn literal(view: &View, given: &str, place: &str) -> Result<Value, Ap
             format!("`{place}` is no literal with its type, such as `i64:7` or `\"text\"`{message}");
         ApiError::new(Code::BadRequest, message).at(place)
     };
+    // Those of two types say themselves of which they are.
+    let own = match given {
+        _ if given.starts_with('"') => Some(Type::String),
+        _ if given.starts_with("b\"") || given.starts_with("hex\"") => Some(Type::Bytes),
+        _ => None,
+    };
+    if let Some(ty) = own {
+        let found = text::parse_value(view.program(), &ty, given);
+        return found.map_err(|error| wrong(format!(": {}", error.message)));
+    }
     match text::parse_literal(view.program(), given, text::LiteralPlace::Unknown) {
         Some(Ok(found)) => Ok(Value::Const(found)),
         Some(Err(error)) => Err(wrong(format!(": {}", error.message))),

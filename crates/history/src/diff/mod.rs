@@ -8,6 +8,7 @@ mod body;
 mod places;
 #[cfg(test)]
 mod tests;
+mod text;
 mod touched;
 
 use std::collections::BTreeSet;
@@ -19,6 +20,7 @@ use crate::edit::{Edit, FunctionEdit};
 pub(crate) use body::parts;
 use body::{BodyChanges, BodyDiff};
 
+pub use text::text_difference;
 pub use touched::touched;
 
 /// How two revisions differ.

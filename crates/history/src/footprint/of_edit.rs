@@ -197,8 +197,10 @@ impl Footprint {
         let list = |head: &FunctionHead| -> Vec<(Option<Name>, Type)> {
             head.params.iter().map(|param| (Some(param.name.clone()), param.ty.clone())).collect()
         };
-        self.params(of, &list(old), &list(new));
-        let mut relied = types(&old.params) != types(&new.params);
+        let (before, after) = (list(old), list(new));
+        self.params(of, &before, &after);
+        // Callers give by position.
+        let mut relied = types(&old.params) != types(&new.params) || permuted(&before, &after);
         relied |= self.differ(of, Part::Results, &old.results, &new.results);
         if self.differ(of, Part::Captures, &old.captures, &new.captures) {
             relied |= types(&old.captures) != types(&new.captures);

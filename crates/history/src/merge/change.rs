@@ -270,6 +270,12 @@ impl<'a> Tree<'a> {
         leans
     }
 
+    /// The terminator that this side has put into a region: without it, what was there before stays.
+    fn new_end(&self, region: RegionRef) -> Option<Touch> {
+        let end = self.after.body().terminator(region)?;
+        self.body().node(end).is_none().then_some(Touch::Existence(end.into()))
+    }
+
     fn push(&mut self, edit: &FunctionEdit, list: &mut Vec<Change>) {
         match edit {
             FunctionEdit::InsertNode { node, region, .. } => {
@@ -311,6 +317,7 @@ impl<'a> Tree<'a> {
             FunctionEdit::AddRegion { region, content } => {
                 let mut change = self.change(edit.clone());
                 change.groups.insert((*region).into());
+                change.leans.extend(self.new_end(*region));
                 match content.owner {
                     RegionOwner::Node(node) if self.body().node(node).is_none() => {
                         change.groups.insert(node.into());
@@ -330,6 +337,12 @@ impl<'a> Tree<'a> {
             | FunctionEdit::RemoveContract { .. } => {
                 let mut change = self.change(edit.clone());
                 change.groups.extend(edit.subject().map(|of| self.root(of)));
+                if let FunctionEdit::RemoveNode { node } = edit
+                    && let Some(region) = self.body().node(*node).map(|node| node.region())
+                    && self.body().terminator(region) == Some(*node)
+                {
+                    change.leans.extend(self.new_end(region));
+                }
                 list.push(change);
             }
             // A source that did not exist yet: part of the node that was inserted.

@@ -46,14 +46,15 @@ impl<'a> Sides<'a> {
             }
             map
         };
+        let writers = changes.map(|list| by_touch(list, &|change| change.print.writes.iter().collect()));
         Sides {
             base,
             programs,
             changes,
-            writers: changes.map(|list| by_touch(list, &|change| change.print.writes.iter().collect())),
+            twins: twins(changes, &writers),
+            writers,
             leaners: changes.map(|list| by_touch(list, &|change| change.depends_on().collect())),
             groups: changes.map(groups),
-            twins: twins(changes),
         }
     }
 
@@ -182,8 +183,13 @@ pub(super) fn fills(base: &Program, side: &Program, function: FuncRef, region: R
         && (before.nodes_in(region).next().is_some() || now.terminator(region).is_some())
 }
 
-/// Pairs changes of the two sides that are the same.
-fn twins(changes: [&[Change]; 2]) -> [Vec<Option<usize>>; 2] {
+/// Pairs changes of the two sides that are the same, and mean the same: a parameter is told by its position, which is another
+/// one where one side alone has moved it.
+fn twins(changes: [&[Change]; 2], writers: &[HashMap<&Touch, Vec<usize>>; 2]) -> [Vec<Option<usize>>; 2] {
+    let moved = |touch: &Touch| {
+        let [ours, theirs] = writers.each_ref().map(|writers| writers.contains_key(touch));
+        matches!(touch, Touch::Param(..)) && ours != theirs
+    };
     let mut theirs: HashMap<Ref, Vec<usize>> = HashMap::new();
     for (at, change) in changes[1].iter().enumerate() {
         theirs.entry(change.edit.subject()).or_default().push(at);
@@ -192,7 +198,7 @@ fn twins(changes: [&[Change]; 2]) -> [Vec<Option<usize>>; 2] {
     for (at, change) in changes[0].iter().enumerate() {
         let candidates = theirs.get(&change.edit.subject()).into_iter().flatten();
         let same = candidates.copied().find(|other| changes[1][*other].edit == change.edit);
-        if let Some(other) = same {
+        if let Some(other) = same.filter(|_| !change.print.reads.iter().any(moved)) {
             twins[0][at] = Some(other);
             twins[1][other] = Some(at);
         }

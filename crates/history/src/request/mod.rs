@@ -71,15 +71,34 @@ pub struct Touched {
     pub inputs: BTreeMap<(NodeRef, u16), usize>,
     /// For each entity and node the first edit of the request that changed it.
     edits: BTreeMap<Ref, usize>,
-    /// Where entities stand in the texts of edits.
-    places: Vec<(usize, Places)>,
+    texts: Vec<Text>,
+}
+
+/// A text of an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Text {
+    edit: usize,
+    /// Where entities stand in it.
+    places: Places,
+    /// Whether its author means all of it, as that of a function; a longer one also repeats what was there, with its refs.
+    is_whole: bool,
+}
+
+impl Text {
+    fn says(&self, of: Ref) -> bool {
+        let place = self.places.get(of.number);
+        place.is_some() && (self.is_whole || !self.places.is_tagged(of.number))
+    }
 }
 
 impl Touched {
-    /// Tells whether a finding at an entity, or at one of its ports, is about something that the request changed.
+    /// Tells whether a finding at an entity, or at one of its ports, is about something that the request changed, or says
+    /// itself.
     pub fn covers(&self, entity: Ref, port: Option<u16>) -> bool {
         let input = NodeRef::try_from(entity).ok().zip(port);
-        self.entities.contains(&entity) || input.is_some_and(|input| self.inputs.contains_key(&input))
+        self.entities.contains(&entity)
+            || input.is_some_and(|input| self.inputs.contains_key(&input))
+            || self.texts.iter().any(|text| text.says(entity))
     }
 
     /// The edit of the request that connected an input last, else the first one that changed the entity.
@@ -91,8 +110,8 @@ impl Touched {
 
     /// Where an entity stands in the text of an edit: line and column, from 1.
     pub fn place_in(&self, edit: usize, entity: Ref) -> Option<(u32, u32)> {
-        let texts = self.places.iter().filter(|(of, _)| *of == edit);
-        texts.filter_map(|(_, places)| places.get(entity.number)).next()
+        let texts = self.texts.iter().filter(|text| text.edit == edit);
+        texts.filter_map(|text| text.places.get(entity.number)).next()
     }
 
     /// The functions among the entities.
@@ -210,7 +229,11 @@ pub fn expand(
     let created = made.into_iter().map(|of| (named.get(&of).map(|name| (*name).clone()), of)).collect();
     let counts = difference.counts();
     let Session { program, places, .. } = session;
-    touched.places = places;
+    let text = |(edit, places)| {
+        let is_whole = matches!(edits.get(edit), Some(EditRequest::ReplaceFunctionText(_)));
+        Text { edit, places, is_whole }
+    };
+    touched.texts = places.into_iter().map(text).collect();
     Ok(Expanded { program, edits: difference.edits, counts, created, touched })
 }
 

@@ -1,5 +1,7 @@
 //! Reading texts into programs.
 
+use std::collections::HashMap;
+
 use crate::entities::Name;
 use crate::program::Program;
 use crate::refs::{ModuleRef, Ref, RefAllocator};
@@ -38,7 +40,8 @@ pub fn add_text<'t>(
 ) -> Result<Added, Vec<TextError>> {
     let text = text.into();
     let (tree, mistakes) = parse_items(text);
-    let lowering = Lowering::new(program, refs, &tree, Policy::Refuse).with_places();
+    let policy = text.policy(HashMap::new());
+    let lowering = Lowering::new(program, refs, &tree, policy).with_places();
     let (entities, places) = lower(text, mistakes, program, refs, lowering, |lowering| {
         lowering.modules(module);
         std::mem::take(&mut lowering.made)

@@ -73,10 +73,10 @@ impl<'t> Parser<'t> {
         &self.text[token.start as usize..token.end as usize]
     }
 
-    /// A word as it is meant: the ref that a `$name` stands for.
+    /// A word as it is meant: with the ref that a `$name` stands for.
     pub(super) fn word(&self, token: Token) -> Cow<'t, str> {
         let source = self.source(token);
-        self.written.named(source).map_or(Cow::Borrowed(source), |of| Cow::Owned(of.to_string()))
+        self.written.meant(source).map_or(Cow::Borrowed(source), |of| Cow::Owned(of.to_string()))
     }
 
     pub(super) fn advance(&mut self) -> Token {

@@ -128,7 +128,7 @@ pub fn replace_function<'t>(
     };
     let mut known: HashMap<u64, RefKind> = parts(&old).map(|part| (part.number, part.kind)).collect();
     known.insert(of.number(), RefKind::Function);
-    let mut lowering = Lowering::new(program, refs, &tree, Policy::Match(known)).with_places();
+    let mut lowering = Lowering::new(program, refs, &tree, text.policy(known)).with_places();
     lowering.reuse = reuse(&old);
     let ((), places) = lower(text, mistakes, program, refs, lowering, |lowering| {
         replace(lowering, of, &old, item, printed);
@@ -221,7 +221,7 @@ pub fn replace_type<'t>(
     let members = fields.chain(old.variants().iter().map(|variant| variant.member.number()));
     let mut known: HashMap<u64, RefKind> = members.map(|number| (number, RefKind::Member)).collect();
     known.insert(of.number(), RefKind::Type);
-    let lowering = Lowering::new(program, refs, &tree, Policy::Match(known)).with_places();
+    let lowering = Lowering::new(program, refs, &tree, text.policy(known)).with_places();
     let ((), places) = lower(text, mistakes, program, refs, lowering, |lowering| {
         let fits = check_ref(&item.label, of.into());
         lowering.noted(fits);
@@ -249,7 +249,7 @@ pub fn replace_storage<'t>(
         None => return Err(locate(text.text, mistakes)),
     };
     let known = HashMap::from([(of.number(), RefKind::Variable)]);
-    let lowering = Lowering::new(program, refs, &tree, Policy::Match(known)).with_places();
+    let lowering = Lowering::new(program, refs, &tree, text.policy(known)).with_places();
     let ((), places) = lower(text, mistakes, program, refs, lowering, |lowering| {
         let fits = check_ref(&item.label, of.into());
         lowering.noted(fits);

@@ -19,7 +19,7 @@ use crate::text::api::{lower, parse_items};
 use crate::text::dollar::Written;
 use crate::text::edit::{check_ref, missing, parts, reuse};
 use crate::text::error::{Mistake, TextError, code};
-use crate::text::lower::{Lowering, Policy};
+use crate::text::lower::Lowering;
 use crate::text::lower_body::Reuse;
 use crate::text::places::Places;
 use crate::text::print::Detail;
@@ -89,7 +89,7 @@ pub fn replace_module<'t>(
         let mut old = Old::of(program, of);
         let mut known = old.known();
         known.insert(of.number(), RefKind::Module);
-        let lowering = Lowering::new(program, refs, &tree, Policy::Match(known)).with_places();
+        let lowering = Lowering::new(program, refs, &tree, text.policy(known)).with_places();
         let (mut next, mut next_refs) = (program.clone(), refs.clone());
         let found = mistakes.clone();
         let (replaced, places) = lower(text, found, &mut next, &mut next_refs, lowering, |lowering| {

@@ -5,60 +5,87 @@ use crate::text::error::{Mistake, code};
 use crate::text::lower::{Lowering, Policy};
 use crate::text::names::unknown_ref;
 use crate::text::resolve::given_ref;
-use crate::text::syntax::{BodySyntax, Expr, Item, Tag};
+use crate::text::syntax::{BodySyntax, Expr, Item, Tag, Tree};
+
+/// A ref that a text gives to an entity.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    pub(super) tag: Tag,
+    /// What the entity is.
+    pub(super) kind: RefKind,
+    /// Whether it stands in the place of a name: `n5 = ..`.
+    is_bare: bool,
+}
+
+/// The refs that a text gives to what it makes, where they stand. Those of a body that is no function's stand in [`given_in`].
+pub(super) fn given(tree: &Tree) -> Vec<Given> {
+    let mut all = Vec::new();
+    let mut give = |tag: Option<Tag>, kind| {
+        all.extend(tag.map(|tag| Given { tag, kind, is_bare: false }));
+    };
+    for (header, items) in &tree.modules {
+        if let Some(header) = header {
+            give(header.path.last().tag, RefKind::Module);
+        }
+        for item in items {
+            match item {
+                Item::Type(item) => {
+                    give(item.label.tag, RefKind::Type);
+                    item.members.iter().for_each(|member| give(member.label.tag, RefKind::Member));
+                }
+                Item::Storage(item) => give(item.label.tag, RefKind::Variable),
+                Item::Function(item) => {
+                    give(item.label.tag, RefKind::Function);
+                    for (tag, kind) in item.body.iter().flat_map(given_in) {
+                        give(Some(tag), kind);
+                    }
+                }
+            }
+        }
+    }
+    tree.regions.iter().for_each(|region| give(region.tag, RefKind::Region));
+    for stmt in &tree.stmts {
+        let is_bare = stmt.label.tag.is_some_and(|tag| tag.at == stmt.label.at);
+        let tag = stmt.label.tag.or(stmt.head.tag);
+        all.extend(tag.map(|tag| Given { tag, kind: RefKind::Node, is_bare }));
+    }
+    for expr in &tree.exprs {
+        let tag = match expr {
+            Expr::Application { head, .. } => head.tag,
+            Expr::Literal { tag, .. } => *tag,
+            Expr::Hole | Expr::Value { .. } => None,
+        };
+        all.extend(tag.map(|tag| Given { tag, kind: RefKind::Node, is_bare: false }));
+    }
+    all
+}
+
+/// The refs that a body gives to its variables and contracts.
+fn given_in(body: &BodySyntax) -> impl Iterator<Item = (Tag, RefKind)> {
+    let vars = body.vars.iter().filter_map(|var| Some((var.label.tag?, RefKind::Variable)));
+    vars.chain(body.contracts.iter().filter_map(|contract| Some((contract.tag?, RefKind::Contract))))
+}
 
 impl Lowering<'_> {
     /// Reserves the refs that the text gives, before any new one is handed out.
     pub(super) fn collect_given(&mut self) {
         let tree = self.tree;
-        for (header, items) in &tree.modules {
-            if let Some(header) = header {
-                // A module may be opened again.
-                if let Some(tag) = header.path.last().tag
-                    && !self.given.contains_key(&tag.of.number)
-                {
-                    self.give(Some(tag), RefKind::Module);
-                }
-            }
-            for item in items {
-                match item {
-                    Item::Type(item) => {
-                        self.give(item.label.tag, RefKind::Type);
-                        item.members.iter().for_each(|member| self.give(member.label.tag, RefKind::Member));
-                    }
-                    Item::Storage(item) => self.give(item.label.tag, RefKind::Variable),
-                    Item::Function(item) => {
-                        self.give(item.label.tag, RefKind::Function);
-                        if let Some(body) = &item.body {
-                            self.collect_body(body);
-                        }
-                    }
-                }
-            }
-        }
-        for region in &tree.regions {
-            self.give(region.tag, RefKind::Region);
-        }
         for stmt in &tree.stmts {
             if let (Some(_), Some(second)) = (stmt.label.tag, stmt.head.tag) {
                 self.note(Mistake::new(code::DUPLICATE, second.at, "a second ref for one node"));
             }
-            let before = self.mistakes.len();
-            self.give(stmt.label.tag.or(stmt.head.tag), RefKind::Node);
-            // `n5 = ..` may be meant as a name.
-            if let Some(Tag { of, at }) = stmt.label.tag
-                && at == stmt.label.at
-                && let Some(mistake) = self.mistakes.get_mut(before)
-            {
-                mistake.expected.push(NAME_RULE.to_owned());
-                mistake.candidates.push(format!("{of}_"));
-            }
         }
-        for expr in &tree.exprs {
-            match expr {
-                Expr::Application { head, .. } => self.give(head.tag, RefKind::Node),
-                Expr::Literal { tag, .. } => self.give(*tag, RefKind::Node),
-                Expr::Hole | Expr::Value { .. } => {}
+        for Given { tag, kind, is_bare } in given(tree) {
+            // A module may be opened again.
+            if kind == RefKind::Module && self.given.contains_key(&tag.of.number) {
+                continue;
+            }
+            let before = self.mistakes.len();
+            self.give(tag, kind);
+            // `n5 = ..` may be meant as a name.
+            if let (true, Some(mistake)) = (is_bare, self.mistakes.get_mut(before)) {
+                mistake.expected.push(NAME_RULE.to_owned());
+                mistake.candidates.push(format!("{}_", tag.of));
             }
         }
         self.reserve_gone();
@@ -90,13 +117,12 @@ impl Lowering<'_> {
         }
     }
 
+    /// Reserves those of a body that is no function's.
     pub(super) fn collect_body(&mut self, body: &BodySyntax) {
-        body.vars.iter().for_each(|var| self.give(var.label.tag, RefKind::Variable));
-        body.contracts.iter().for_each(|contract| self.give(contract.tag, RefKind::Contract));
+        given_in(body).for_each(|(tag, kind)| self.give(tag, kind));
     }
 
-    fn give(&mut self, tag: Option<Tag>, kind: RefKind) {
-        let Some(Tag { of, at }) = tag else { return };
+    fn give(&mut self, Tag { of, at }: Tag, kind: RefKind) {
         if of.kind != kind {
             let message = format!("`{of}` has the wrong letter: expected `{}`", kind.letter());
             return self.note(Mistake::new(code::WRONG_KIND, at, message).found(of.to_string()));

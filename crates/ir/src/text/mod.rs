@@ -75,7 +75,7 @@ mod value;
 mod words;
 
 pub use api::{Added, add_text, parse_program};
-pub use dollar::Written;
+pub use dollar::{Renewed, Written};
 pub use edit::{
     InsertPlace, Inserted, LiteralPlace, OperatorForm, OperatorScope, insert_condition, insert_test,
     insert_text, is_literal, parse_literal, parse_operator, replace_contract, replace_function,
@@ -87,8 +87,8 @@ pub use format::format_text;
 pub use op::{parse_op, parse_type, parse_type_refs, print_op};
 pub use places::{Places, Reading, parse_program_with_places, read_program};
 pub use print::{
-    Detail, print_contract, print_function, print_module, print_node, print_program, print_signature,
-    print_storage, print_type, print_type_name,
+    Detail, print_contract, print_entity, print_function, print_module, print_module_head, print_node,
+    print_program, print_signature, print_storage, print_type, print_type_name,
 };
 pub use scope::output_names;
 pub use value::{parse_value, print_value, print_value_by_refs};

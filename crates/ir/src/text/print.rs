@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::entities::{Contract, EffectBound, Import, Name, Param, Shape, TypeDef, Visibility};
 use crate::function::Function;
-use crate::program::Program;
+use crate::program::{Place, Program};
 use crate::refs::{ContractRef, FuncRef, ModuleRef, NodeRef, Ref, TypeRef, VarRef};
 use crate::section::SectionPlace;
 use crate::storage::{Initial, Offset, Storage, StorageKind};
@@ -83,6 +83,13 @@ pub fn print_module(program: &Program, module: ModuleRef, detail: Detail) -> Str
     out
 }
 
+/// Prints the line of a module with what is written about it, and nothing that stands in it; empty when there is none.
+pub fn print_module_head(program: &Program, module: ModuleRef, detail: Detail) -> String {
+    let mut out = String::new();
+    Printer::new(program, module, detail, &mut out).module(&Contents::default());
+    out
+}
+
 /// Prints a function; empty when there is none.
 pub fn print_function(program: &Program, function: FuncRef, detail: Detail) -> String {
     let mut out = String::new();
@@ -108,6 +115,21 @@ pub fn print_storage(program: &Program, of: VarRef, detail: Detail) -> String {
         Printer::new(program, storage.module, detail, &mut out).storage(of, storage);
     }
     out
+}
+
+/// Prints a module, type, storage or function as it stands alone; nothing for what has no text of its own.
+pub fn print_entity(program: &Program, of: Ref, detail: Detail) -> Option<String> {
+    match program.place(of)? {
+        Place::Module(of) => Some(print_module(program, of, detail)),
+        Place::Type(of) => Some(print_type(program, of, detail)),
+        Place::Storage(of) => Some(print_storage(program, of, detail)),
+        Place::Function(of) => Some(print_function(program, of, detail)),
+        Place::Member(..)
+        | Place::Region(..)
+        | Place::Variable(..)
+        | Place::Node(..)
+        | Place::Contract(..) => None,
+    }
 }
 
 /// Prints a contract of a function; empty when there is none.

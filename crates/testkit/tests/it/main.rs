@@ -4,6 +4,7 @@ mod behind;
 mod filetests;
 mod fixes;
 mod merging;
+mod patching;
 mod program;
 mod promoting;
 mod refactoring;
