@@ -3,14 +3,22 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use lmlang_ir::graph::{is_border, types_with_invariants};
-use lmlang_ir::{ContractKind, FuncRef, Function, Program, TypeRef, Visibility};
+use lmlang_ir::{ContractKind, FuncRef, Function, Program, Ref, TypeRef, Visibility};
 
-/// The functions with something to break: contracts of their own, or invariants of what they return. Where there are none, the
-/// public ones.
+/// The functions with something to break: contracts of their own, invariants of what they return, or what a function demands that
+/// they call. Where there are none, the public ones.
 pub fn subjects(program: &Program) -> Vec<FuncRef> {
     let callable = || program.functions().filter(|(_, found)| found.head().captures.is_empty());
+    let demands = |found: &Function| {
+        found.body().contracts().any(|(_, contract)| contract.kind == ContractKind::Require)
+    };
+    let demanding: BTreeSet<Ref> =
+        program.functions().filter(|(_, found)| demands(found)).map(|(of, _)| of.into()).collect();
+    let can_break = |of: FuncRef, found: &Function| {
+        has_promises(program, found) || program.uses_of(of.into()).any(|used| demanding.contains(&used))
+    };
     let with_contracts: Vec<FuncRef> =
-        callable().filter(|(_, found)| has_promises(program, found)).map(|(of, _)| of).collect();
+        callable().filter(|(of, found)| can_break(*of, found)).map(|(of, _)| of).collect();
     if !with_contracts.is_empty() {
         return with_contracts;
     }

@@ -17,17 +17,30 @@ use crate::told::tell;
 /// How long to look, and where.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SearchArgs {
-    /// Also look for inputs that break functions: those with contracts or, where none has, the public ones.
+    /// Also look for inputs that break functions: those that have contracts, return values with invariants or
+    /// call one that demands something; where there are none, the public ones.
     #[arg(long)]
     pub(crate) contracts: bool,
     /// Inputs for each function at most.
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000, requires = "contracts")]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 1_000,
+        requires = "contracts",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000_000)
+    )]
     pub(crate) cases: u64,
     /// What all chance follows from: the same finds the same.
     #[arg(long, value_name = "NUMBER", default_value_t = 0, requires = "contracts")]
     pub(crate) seed: u64,
     /// How long to look in each file or program, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, requires = "contracts")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 10,
+        requires = "contracts",
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
     pub(crate) timeout: u64,
 }
 

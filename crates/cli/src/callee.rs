@@ -72,3 +72,14 @@ pub(crate) fn arguments(program: &Program, function: FuncRef, given: &[String]) 
     };
     params.iter().zip(given).enumerate().map(read).collect()
 }
+
+/// A value as the API takes it, which reads a text for a `string` as it stands: without the quotes that it may have here, as it
+/// is printed with them.
+pub(crate) fn unquoted(given: &str) -> String {
+    if given.starts_with('"')
+        && let Ok(Value::Const(Const::String(text))) = parse_value(&Program::new(), &Type::String, given)
+    {
+        return text.to_string();
+    }
+    given.to_owned()
+}

@@ -6,9 +6,10 @@ use lmlang_ir::text::{Places, Reading, TextError, read_program};
 use lmlang_ir::{Ref, RefAllocator};
 use lmlang_verify::{Checked, Diagnostic};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::exit::Exit;
-use crate::output::say;
+use crate::output::{Form, Output, counted, say};
 use crate::source::{Origin, Source};
 
 /// How much a problem weighs.
@@ -77,13 +78,28 @@ pub(crate) fn is_wrong(problems: &[Problem]) -> bool {
 }
 
 /// Reads a file that must not have errors; what is wrong with it is told on standard error.
-pub(crate) fn sound(source: &Source) -> Result<Read, Exit> {
+pub(crate) fn sound(source: &Source, output: Output) -> Result<Read, Exit> {
     let (read, problems) = check(source);
     match read {
         Some(read) if !is_wrong(&problems) => Ok(read),
         Some(_) | None => {
-            show(source, &problems);
+            refuse(source, &problems, output);
             Err(Exit::Verification)
+        }
+    }
+}
+
+/// Tells on standard error that nothing is done with a file, and why.
+pub(crate) fn refuse(source: &Source, problems: &[Problem], output: Output) {
+    match output.form {
+        Form::Text => show(source, problems),
+        Form::Json => {
+            let name = source.name();
+            let wrong = problems.iter().filter(|problem| problem.severity == Weight::Error).count() as u64;
+            let message = format!("`{name}` has {}", counted(wrong, "error", "errors"));
+            let error =
+                json!({ "code": "REJECTED", "message": message, "file": name, "diagnostics": problems });
+            say(json!({ "error": error }));
         }
     }
 }

@@ -202,9 +202,9 @@ pub(crate) enum Error {
         /// What was changed.
         what: String,
     },
-    /// A server cannot load a backup.
-    #[error("a backup is loaded into a database that is not served: give `--data`, not the server `{0}`")]
-    NotByServer(String),
+    /// A server cannot do this for a command: what is done, and where; the server that was named.
+    #[error("{0}: give `--data`, not the server `{1}`")]
+    NotByServer(&'static str, String),
     /// Nothing happens to the programs of a database that only this process has open.
     #[error(
         "nobody else can change what this command has open: watch a database that `lmlang serve` has open"
@@ -423,7 +423,7 @@ impl Error {
             // One of them; the message has all.
             Error::NotLoaded { source, .. } => source.0.first().map_or("DIVERGED", refusal_code),
             Error::Moved { .. } => "HEAD_MOVED",
-            Error::NotByServer(_) | Error::NotServed => "BAD_SETTINGS",
+            Error::NotByServer(..) | Error::NotServed => "BAD_SETTINGS",
         }
     }
 
@@ -509,7 +509,7 @@ impl Error {
             | Error::BothSides
             | Error::NoName
             | Error::NotConfirmed { .. }
-            | Error::NotByServer(_)
+            | Error::NotByServer(..)
             | Error::NotServed
             | Error::NoModule
             | Error::SameFile(_)

@@ -46,22 +46,37 @@ impl Output {
     pub(crate) fn json_line(self, json: &impl Serialize) -> Result<(), Error> {
         let mut text = serde_json::to_string(json).expect("items have a JSON form");
         text.push('\n');
-        self.text(&text)
+        self.item(&text)
+    }
+
+    /// Prints one item of a stream; an error where nobody reads it any more.
+    pub(crate) fn item(self, text: &str) -> Result<(), Error> {
+        let mut out = anstream::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(unwritten)
     }
 
     /// Writes bytes as they are.
     pub(crate) fn bytes(self, bytes: &[u8]) -> Result<(), Error> {
-        let failed = |source| Error::Io { what: "writing to standard output", source };
         let mut out = std::io::stdout().lock();
-        out.write_all(bytes).and_then(|()| out.flush()).map_err(failed)
+        read_or_not(out.write_all(bytes).and_then(|()| out.flush()))
     }
 
     /// Prints text as it is.
     pub(crate) fn text(self, text: &str) -> Result<(), Error> {
-        let failed = |source| Error::Io { what: "writing to standard output", source };
         let mut out = anstream::stdout().lock();
-        out.write_all(text.as_bytes()).map_err(failed)?;
-        out.flush().map_err(failed)
+        read_or_not(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    }
+}
+
+fn unwritten(source: io::Error) -> Error {
+    Error::Io { what: "writing to standard output", source }
+}
+
+/// How a document was printed. Whether anybody reads all of it changes nothing in how the command ends.
+fn read_or_not(printed: io::Result<()>) -> Result<(), Error> {
+    match printed {
+        Err(source) if source.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(source)),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

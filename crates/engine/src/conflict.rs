@@ -78,14 +78,22 @@ impl From<merge::Conflict> for Collision {
 }
 
 /// The conflict of a request that was made for a head which has moved.
-pub(crate) fn stale(branch: &str, base: &Arc<Header>, head: &Arc<Header>) -> Conflict {
+pub(crate) fn moved(branch: &str, seen: &Arc<Header>, head: &Arc<Header>) -> Conflict {
+    let message = format!("the head is at r{}, not at r{}", head.number, seen.number);
+    stale(branch, seen, head, message)
+}
+
+/// The conflict of a request that is based on what a branch is not made of.
+pub(crate) fn elsewhere(branch: &str, base: &Arc<Header>, head: &Arc<Header>) -> Conflict {
+    let of = base.branch_name.as_deref().unwrap_or(MAIN);
     let message = match base.branch == head.branch {
-        true => format!("the head is at r{}, not at r{}", head.number, base.number),
-        false => {
-            let of = base.branch_name.as_deref().unwrap_or(MAIN);
-            format!("r{} is on the branch `{of}`, and `{branch}` is not made of it", base.number)
-        }
+        true => format!("`{branch}` is not made of r{} any more", base.number),
+        false => format!("r{} is on the branch `{of}`, and `{branch}` is not made of it", base.number),
     };
+    stale(branch, base, head, message)
+}
+
+fn stale(branch: &str, base: &Arc<Header>, head: &Arc<Header>, message: String) -> Conflict {
     let conflicts = vec![Collision::plain(branch.to_owned(), kind::STALE_BASE, message)];
     Conflict { base: Some(Arc::clone(base)), head: Arc::clone(head), conflicts }
 }

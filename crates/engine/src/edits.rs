@@ -18,7 +18,7 @@ use crate::ancestry::Headers;
 use crate::blame::blame;
 use crate::branches::{MAIN_BRANCH, Tip};
 use crate::catalog::Selector;
-use crate::conflict::{Collision, Conflict, kind, stale};
+use crate::conflict::{Collision, Conflict, elsewhere, kind};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::events::Event;
@@ -288,10 +288,13 @@ impl Engine {
     ) -> Result<Result<Prepared, Outcome>, Error> {
         let before = Arc::clone(&tip.revision);
         let base = base.filter(|base| base.entry.number != before.entry.number);
-        if let Some(base) = &base
-            && !self.way(open, before.entry.number).await?.holds(&base.entry)
-        {
-            return Ok(Err(Outcome::Conflict(stale(&proposal.branch, &base.entry, &before.entry))));
+        if let Some(base) = &base {
+            let (number, head) = (base.entry.number, before.entry.number);
+            let is_known = self.way(open, head).await?.holds(&base.entry)
+                || self.common(open, head, number).await? == [self.maker(open, number).await?];
+            if !is_known {
+                return Ok(Err(Outcome::Conflict(elsewhere(&proposal.branch, &base.entry, &before.entry))));
+            }
         }
         // Carrying over costs what has happened since.
         let small = base.is_none()

@@ -10,7 +10,7 @@ use lmlang_wasm::{Progress, binary, import_watched};
 use tokio_util::sync::CancellationToken;
 
 use crate::branches::Tip;
-use crate::conflict::stale;
+use crate::conflict::moved;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::opening::threads;
@@ -95,7 +95,7 @@ impl Engine {
             if let Some(expected) = &given.expected_head {
                 let seen = self.named(open, expected).await?;
                 if seen.number != newest.revision.entry.number {
-                    let conflict = stale(&given.branch, &seen, &newest.revision.entry);
+                    let conflict = moved(&given.branch, &seen, &newest.revision.entry);
                     return Ok(Plan::Leave(Some(Arrival::Conflict(conflict))));
                 }
             }

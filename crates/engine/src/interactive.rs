@@ -423,7 +423,7 @@ impl Engine {
         moving: OwnedMutexGuard<()>,
     ) -> Result<(), Error> {
         let Some(of) = simulation.interactive() else { return Ok(()) };
-        let mut place = self.place().await?;
+        let mut place = self.shared_place().await?;
         let mut hand = Arc::clone(&of.hand).lock_owned().await;
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
         let moved = tokio::task::spawn_blocking(move || {

@@ -15,7 +15,7 @@ use lmlang_store::FIRST_SEQ;
 use lmlang_verify::{Checked, Class, Diagnostic, disagreements};
 
 use crate::branches::Tip;
-use crate::conflict::{Collision, Conflict, stale};
+use crate::conflict::{Collision, Conflict, moved};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
@@ -177,7 +177,7 @@ impl Engine {
     ) -> Result<Result<(Entry, Arc<Revision>, Arc<Revision>, RefAllocator), Arrival>, Error> {
         let newest = &sides.into.revision.entry;
         if let Some(seen) = sides.expected.as_ref().filter(|seen| seen.number != newest.number) {
-            return Ok(Err(Arrival::Conflict(stale(&request.into, seen, newest))));
+            return Ok(Err(Arrival::Conflict(moved(&request.into, seen, newest))));
         }
         if sides.has_all {
             let MergeRequest { from, into, .. } = request;

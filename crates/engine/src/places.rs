@@ -3,7 +3,8 @@
 //! A run that has begun has one of a bounded number of places, which bounds the memory of all; those above wait in line,
 //! which is bounded too. Of those that have begun, few execute at a moment, and let others have their turn after a short
 //! while: a long run delays a short one by little. Waiting for a turn or for a reader is not part of a run's time. What nobody
-//! waits for, runs in the background: it takes nobody's place, and a turn only while nobody else wants one.
+//! waits for, runs in the background: it takes nobody's place, and a turn only while nobody else wants one. One that keeps its
+//! memory when it pauses gives its place to whoever stands in line, and stands in line itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +27,7 @@ pub(crate) struct Places {
     places: Arc<Semaphore>,
     turns: Arc<Semaphore>,
     wanted: Arc<Wanted>,
-    waiting: AtomicUsize,
+    waiting: Arc<AtomicUsize>,
 }
 
 /// How many runs that somebody waits for want a turn and have none.
@@ -60,7 +61,7 @@ impl Places {
             places: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
             turns: Arc::new(Semaphore::new(limits.simulation_threads.max(1))),
             wanted: Arc::default(),
-            waiting: AtomicUsize::new(0),
+            waiting: Arc::default(),
         }
     }
 }
@@ -76,7 +77,17 @@ pub(crate) struct Place {
     /// For a run in the background: what ends its waiting.
     behind: Option<CancellationToken>,
     /// Given back when the run is over; none in the background.
-    _place: Option<OwnedSemaphorePermit>,
+    place: Option<OwnedSemaphorePermit>,
+    /// For a run that gives its place to others while it goes on.
+    line: Option<Line>,
+}
+
+/// Those that have no place.
+#[derive(Debug)]
+struct Line {
+    places: Arc<Semaphore>,
+    waiting: Arc<AtomicUsize>,
+    closing: CancellationToken,
 }
 
 impl Engine {
@@ -96,6 +107,17 @@ impl Engine {
         Ok(self.placed(None, Some(place)))
     }
 
+    /// A place for a run that gives it to whoever stands in line: one whose memory is there as long as it pauses.
+    pub(crate) async fn shared_place(&self) -> Result<Place, Error> {
+        let all = &self.0.simulations.places;
+        let line = Line {
+            places: Arc::clone(&all.places),
+            waiting: Arc::clone(&all.waiting),
+            closing: self.closing().clone(),
+        };
+        Ok(Place { line: Some(line), ..self.place().await? })
+    }
+
     /// A place for a run that nobody waits for, in addition to the others: for one such run at a time.
     pub(crate) fn place_behind(&self) -> Place {
         self.placed(Some(self.closing().clone()), None)
@@ -110,7 +132,8 @@ impl Engine {
             busy: Duration::ZERO,
             wanted: Arc::clone(&all.wanted),
             behind,
-            _place: place,
+            place,
+            line: None,
         }
     }
 }
@@ -121,6 +144,7 @@ impl Place {
         let gives_way = self.behind.is_some() && self.wanted.by_anybody();
         if gives_way || self.turn.as_ref().is_some_and(|(_, since)| since.elapsed() >= TURN) {
             self.rest();
+            self.stand_in_line();
         }
         if self.turn.is_some() {
             return;
@@ -140,6 +164,22 @@ impl Place {
             }),
         };
         self.turn = turn.ok().map(|turn| (turn, Instant::now()));
+    }
+
+    /// Gives its place away, if somebody waits for one and it may, and waits for the next.
+    fn stand_in_line(&mut self) {
+        let Some(Line { places, waiting, closing }) = &self.line else { return };
+        if waiting.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        self.place = None;
+        let places = Arc::clone(places);
+        self.place = self.runtime.block_on(async {
+            tokio::select! {
+                place = places.acquire_owned() => place.ok(),
+                () = closing.cancelled() => None,
+            }
+        });
     }
 
     /// Lets others have their turn: it has something to wait for.

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::ancestry::Headers;
 use crate::branches::Tip;
 use crate::choosing::{Which, in_line, taken_back_without};
-use crate::conflict::{Collision, Conflict, kind, stale};
+use crate::conflict::{Collision, Conflict, kind, moved};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::merging::merged_states;
@@ -166,7 +166,7 @@ impl Engine {
         if let Some(expected) = &request.expected_head {
             let (seen, newest) = (self.named(open, expected).await?, &tip.revision.entry);
             if seen.number != newest.number {
-                let conflict = stale(&request.branch, &seen, newest);
+                let conflict = moved(&request.branch, &seen, newest);
                 return Ok(refused(&tip, Reverted::nothing(Arrival::Conflict(conflict))));
             }
         }

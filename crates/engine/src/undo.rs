@@ -6,7 +6,7 @@ use lmlang_history::line::{self, Line, NothingToDo};
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
 
-use crate::conflict::{Conflict, stale};
+use crate::conflict::{Conflict, moved};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
@@ -149,7 +149,7 @@ impl Engine {
         if let Some(seen) = &named.expected
             && seen.number != tip.revision.entry.number
         {
-            return Ok(Err(Arrival::Conflict(stale(&travel.branch, seen, &tip.revision.entry))));
+            return Ok(Err(Arrival::Conflict(moved(&travel.branch, seen, &tip.revision.entry))));
         }
         let nothing = |reason: NothingToDo| Ok(Err(Arrival::Nothing(reason.to_string())));
         let go = |distance: &Distance,

@@ -33,7 +33,7 @@ pub(crate) struct Args {
 enum Action {
     /// Write programs with all of their history to a file, as they are at one moment; changes go on meanwhile.
     Create {
-        /// The file; one that is there is replaced when the backup is whole.
+        /// The file, `-` for standard output; a file that is there is replaced when the backup is whole.
         file: PathBuf,
         /// A program, by name or id, and no other; may be given several times [default: all].
         #[arg(long, value_name = "PROGRAM")]
@@ -72,13 +72,17 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 "managerRecords": parts.map(|parts| parts.manager_records),
                 "bytes": bytes,
             });
-            output.data(&json, || {
+            let told = || {
                 let programs = counted(programs.len() as u64, "program", "programs");
                 let entries = counted(*entries, "entry", "entries");
                 let beside = parts.filter(|parts| *parts != PartsInFile::default()).map(counted_parts);
                 let beside = beside.unwrap_or_default();
                 format!("{programs}, {deleted} of them deleted, {entries}, {beside}{bytes} bytes\n")
-            })?;
+            };
+            match file == Path::new("-") {
+                true => say(told().trim_end()),
+                false => output.data(&json, told)?,
+            }
             say(format_args!("not in it: {}", contents.left_out().join(", ")));
         }
         Action::Load { file, program, rename } => {
@@ -133,7 +137,8 @@ fn create(
 
 fn load(file: &Path, request: &LoadRequest, settings: &Settings) -> Result<Plan, Error> {
     if let Some(url) = &settings.server {
-        return Err(Error::NotByServer(url.clone()));
+        let what = "a backup is loaded into a database that is not served";
+        return Err(Error::NotByServer(what, url.clone()));
     }
     // Before a database is made.
     let backup = read(file)?;
@@ -222,25 +227,68 @@ fn part_row(planned: &PlannedPart) -> [String; 4] {
     [planned.part.to_string(), fate(planned.fate).to_owned(), changes, String::new()]
 }
 
-/// A file that gets its name when it is whole; until then it stands beside, and is removed unless it gets there.
+/// A file that gets its name when it is whole; until then it stands beside, and is removed unless it gets there. What goes
+/// into something that is no file, as a pipe is none, is written there when it is whole.
 struct Part {
     file: File,
     path: PathBuf,
-    target: PathBuf,
+    target: Target,
     whole: bool,
+}
+
+/// Where a backup goes.
+enum Target {
+    /// A file of this name.
+    Name(PathBuf),
+    /// Something that is there and no file.
+    Into(PathBuf),
+    Stdout,
+}
+
+impl Target {
+    fn of(given: &Path) -> Result<Target, Error> {
+        if given == Path::new("-") {
+            return Ok(Target::Stdout);
+        }
+        match fs::metadata(given) {
+            Ok(found) if found.is_dir() => {
+                Err(Error::Write { path: given.to_owned(), source: io::ErrorKind::IsADirectory.into() })
+            }
+            // A link stays one.
+            Ok(found) if found.is_file() => {
+                let target = fs::canonicalize(given);
+                target.map(Target::Name).map_err(|source| Error::Write { path: given.to_owned(), source })
+            }
+            Ok(_) => Ok(Target::Into(given.to_owned())),
+            Err(_) => Ok(Target::Name(given.to_owned())),
+        }
+    }
+
+    /// The path that messages tell.
+    fn path(&self) -> &Path {
+        match self {
+            Target::Name(path) | Target::Into(path) => path,
+            Target::Stdout => Path::new("-"),
+        }
+    }
 }
 
 impl Part {
     fn beside(target: &Path) -> Result<Part, Error> {
-        let failed = |source| Error::Write { path: target.to_owned(), source };
-        let Some(name) = target.file_name().filter(|_| !target.is_dir()) else {
+        let target = Target::of(target)?;
+        let failed = |source| Error::Write { path: target.path().to_owned(), source };
+        let path = match &target {
+            Target::Name(path) => path.clone(),
+            Target::Into(_) | Target::Stdout => std::env::temp_dir().join("lmlang-backup"),
+        };
+        let Some(name) = path.file_name() else {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         };
         let mut name = name.to_owned();
         name.push(format!(".{}.part", std::process::id()));
-        let path = target.with_file_name(name);
+        let path = path.with_file_name(name);
         let file = File::create(&path).map_err(failed)?;
-        Ok(Part { file, path, target: target.to_owned(), whole: false })
+        Ok(Part { file, path, target, whole: false })
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -251,14 +299,26 @@ impl Part {
     fn finish(mut self) -> Result<Contents, Error> {
         self.file.sync_all().map_err(|source| self.failed(source))?;
         let contents = read(&self.path)?.contents().clone();
-        fs::rename(&self.path, &self.target).map_err(|source| self.failed(source))?;
-        self.whole = true;
-        sync_folder(&self.target).map_err(|source| self.failed(source))?;
+        self.deliver().map_err(|source| self.failed(source))?;
         Ok(contents)
     }
 
+    fn deliver(&mut self) -> io::Result<()> {
+        let mut out: Box<dyn Write> = match &self.target {
+            Target::Name(target) => {
+                fs::rename(&self.path, target)?;
+                self.whole = true;
+                return sync_folder(target);
+            }
+            Target::Into(target) => Box::new(File::options().write(true).open(target)?),
+            Target::Stdout => Box::new(io::stdout().lock()),
+        };
+        io::copy(&mut File::open(&self.path)?, &mut out)?;
+        out.flush()
+    }
+
     fn failed(&self, source: io::Error) -> Error {
-        Error::Write { path: self.target.clone(), source }
+        Error::Write { path: self.target.path().to_owned(), source }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::commands::export::{file_or_program, module};
 use crate::diagnostics::sound;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::say;
+use crate::output::{Output, say};
 use crate::settings::Layers;
 use crate::source::{Kind, write};
 use crate::view::View;
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 /// What WASI calls the function that runs.
 const START: &str = "_start";
 
-pub(crate) fn run(args: &Args, layers: &Layers) -> Result<Exit, Error> {
+pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, Error> {
     let source = file_or_program(&args.file, &args.view, layers)?;
     let default = match args.view.at {
         None => args.file.with_extension("wasm"),
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, layers: &Layers) -> Result<Exit, Error> {
         return Err(Error::SameFile(out));
     }
     let kind = Kind::of(&out)?;
-    let read = match sound(&source) {
+    let read = match sound(&source, output) {
         Ok(read) => read,
         Err(exit) => return Ok(exit),
     };

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::callee::unquoted;
 use crate::client::{About, Client, Page, named, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -66,14 +67,14 @@ enum Action {
 }
 
 const ADD: &str = "mutation($input: AddCaseInput!) {
-  added: addCase(input: $input) { case { id name args expected function { path } } }
+  added: addCase(input: $input) { case { id name args expected stdin limits { fuel } function { path } } }
 }";
 
 const LIST: &str =
     "query($id: ID, $name: String, $at: String, $function: String, $first: Int!, $after: String) {
   program(id: $id, name: $name, at: $at) {
     cases(first: $first, after: $after, function: $function) {
-      nodes { id name args expected function { path } }
+      nodes { id name args expected stdin limits { fuel } function { path } }
       pageInfo { hasNextPage endCursor }
     }
   }
@@ -88,7 +89,15 @@ pub(crate) struct Case {
     pub(crate) name: String,
     args: Vec<String>,
     expected: Option<Vec<String>>,
+    stdin: Option<String>,
+    limits: Limits,
     pub(crate) function: Path,
+}
+
+/// Bounds of the runs of a case, where it has its own.
+#[derive(Debug, Deserialize)]
+struct Limits {
+    fuel: Option<u64>,
 }
 
 /// A function, by its path.
@@ -119,8 +128,8 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 "programId": program,
                 "function": function,
                 "name": name,
-                "args": args,
-                "expected": (!returns.is_empty()).then_some(returns),
+                "args": values(args),
+                "expected": (!returns.is_empty()).then(|| values(returns)),
                 "stdin": stdin,
                 "limits": fuel.map(|fuel| json!({ "fuel": fuel })),
             });
@@ -147,6 +156,10 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         }
     }
     Ok(Exit::Success)
+}
+
+fn values(given: &[String]) -> Vec<String> {
+    given.iter().map(|given| unquoted(given)).collect()
 }
 
 fn look(program: &str) -> String {
@@ -197,16 +210,25 @@ impl Case {
             "function": self.function.path,
             "args": self.args,
             "expected": self.expected,
+            "stdin": self.stdin,
+            "fuel": self.limits.fuel,
         })
     }
 
-    /// What is called, and what must be returned.
+    /// What is called and given, and what must be returned.
     fn call(&self) -> String {
-        let call = format!("{}({})", self.function.path, self.args.join(", "));
+        let mut call = format!("{}({})", self.function.path, self.args.join(", "));
         match &self.expected {
-            Some(expected) => format!("{call} == {}", expected.join(", ")),
-            None => format!("{call} returns"),
+            Some(expected) => call.push_str(&format!(" == {}", expected.join(", "))),
+            None => call.push_str(" returns"),
         }
+        if let Some(stdin) = &self.stdin {
+            call.push_str(&format!("  stdin {stdin:?}"));
+        }
+        if let Some(fuel) = self.limits.fuel {
+            call.push_str(&format!("  fuel {fuel}"));
+        }
+        call
     }
 
     fn row(&self) -> [String; 2] {

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::callee::unquoted;
 use crate::client::{About, named, with_client};
 use crate::commands::case::Path;
 use crate::ends::{END, End};
@@ -108,6 +109,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         return search(args, settings, output);
     }
     let Args { program, function, args, from, to, .. } = args;
+    let args: Vec<String> = args.iter().map(|given| unquoted(given)).collect();
     let input = json!({
         "programId": program, "function": function, "from": from, "to": to, "run": { "args": args },
     });

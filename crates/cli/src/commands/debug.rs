@@ -78,7 +78,7 @@ Commands, one a line; with the first letter where it is in brackets. Numbers are
 
 pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, Error> {
     let source = file_or_program(&args.file, &args.view, layers)?;
-    let read = match sound(&source) {
+    let read = match sound(&source, output) {
         Ok(read) => read,
         Err(exit) => return Ok(exit),
     };
@@ -269,7 +269,7 @@ impl Session {
 
     fn tell(&self, command: &str, answer: Answer) -> Result<(), Error> {
         match self.output.form {
-            Form::Text => self.output.text(&answer.text),
+            Form::Text => self.output.item(&answer.text),
             Form::Json => {
                 let mut json = json!({ "command": command });
                 if let (Some(all), Json::Object(of)) = (json.as_object_mut(), answer.json) {

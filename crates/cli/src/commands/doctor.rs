@@ -22,6 +22,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     if args.models {
         return models(settings, output);
     }
+    if let Some(url) = &settings.server {
+        return Err(Error::NotByServer("a database is checked where it is", url.clone()));
+    }
     let bar = bar("replaying logs", 0);
     let checkup = block_on(async {
         let engine: Engine = open(settings, Missing::Refuse).await?;

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     let written = match kind {
         Kind::Text => source.text.clone().into_bytes(),
         Kind::Wasm | Kind::Wat => {
-            let read = match sound(&source) {
+            let read = match sound(&source, output) {
                 Ok(read) => read,
                 Err(exit) => return Ok(exit),
             };

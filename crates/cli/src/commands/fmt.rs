@@ -9,7 +9,7 @@ use lmlang_ir::RefAllocator;
 use lmlang_ir::text::{Detail, TextError, format_text, parse_program, print_program};
 use serde_json::json;
 
-use crate::diagnostics::{Problem, show};
+use crate::diagnostics::{Problem, refuse};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, counted, say};
@@ -36,7 +36,8 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
         let formatted = match format(&source.text, args.refs) {
             Ok(formatted) => formatted,
             Err(mistakes) => {
-                show(&source, &mistakes.into_iter().map(Problem::from).collect::<Vec<_>>());
+                let problems: Vec<Problem> = mistakes.into_iter().map(Problem::from).collect();
+                refuse(&source, &problems, output);
                 wrong = true;
                 continue;
             }

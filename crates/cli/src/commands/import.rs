@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::client::with_client;
 use crate::commands::program::DELETE;
-use crate::diagnostics::{check, show};
+use crate::diagnostics::{check, refuse};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::made::Made;
@@ -113,7 +113,7 @@ fn create(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Erro
             Some(made) => made,
             None => {
                 // The same reader and verifier, which know the places in the file here.
-                show(&source, &check(&source).1);
+                refuse(&source, &check(&source).1, output);
                 return Ok(Exit::Verification);
             }
         },

@@ -67,7 +67,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Fmt(args) => fmt::run(&args, output),
         Command::Run(args) => run::run(&args, &layers, output),
         Command::Debug(args) => debug::run(&args, &layers, output),
-        Command::Build(args) => build::run(&args, &layers),
+        Command::Build(args) => build::run(&args, &layers, output),
         Command::Import(args) => import::run(&args, &layers.settings()?, output),
         Command::Export(args) => export::run(&args, &layers.settings()?, output),
         Command::Program(args) => program::run(&args, &layers.settings()?, output),

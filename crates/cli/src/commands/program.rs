@@ -249,9 +249,7 @@ impl Shown {
             ]
             .map(|(name, value)| [name.to_owned(), value]),
         );
-        let public = functions.iter().filter(|function| function.visibility == "PUBLIC");
-        let rows: Vec<_> =
-            public.map(|function| [function.path.clone(), function.signature.clone()]).collect();
+        let rows: Vec<_> = functions.iter().map(Function::row).collect();
         if !rows.is_empty() {
             text.push('\n');
             text.push_str(&columns(&rows));
@@ -261,6 +259,11 @@ impl Shown {
 }
 
 impl Function {
+    fn row(&self) -> [String; 2] {
+        let public = if self.visibility == "PUBLIC" { "pub " } else { "" };
+        [format!("{public}{}", self.path), self.signature.clone()]
+    }
+
     fn json(&self) -> Value {
         json!({
             "ref": self.of,

@@ -121,7 +121,7 @@ const PAGE: usize = 1_000;
 
 pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, Error> {
     let source = file_or_program(&args.file, &args.view, layers)?;
-    let read = match sound(&source) {
+    let read = match sound(&source, output) {
         Ok(read) => read,
         Err(exit) => return Ok(exit),
     };

@@ -18,8 +18,8 @@ use crate::view::View;
 pub(crate) struct Args {
     /// The program, by name or id.
     program: String,
-    /// Functions, types, modules, globals and other storage, contracts and nodes, by path (`module::name`), name or ref
-    /// [default: all of the program].
+    /// Functions, types, modules, globals and other storage by path (`module::name`), name or ref; contracts by ref, nodes by
+    /// ref or path (`module::function::name`) [default: all of the program].
     of: Vec<String>,
     #[command(flatten)]
     view: View,

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use clap::ValueEnum;
+use lmlang_graphql::schema::code_page;
 use lmlang_ir::Ref;
+use lmlang_ir::text::nearest;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -33,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WEIGHT")]
     severity: Vec<Weight>,
     /// Only findings with this code, such as `UNUSED_VALUE`; may be given several times.
-    #[arg(long, value_name = "CODE")]
+    #[arg(long, value_name = "CODE", value_parser = known_code)]
     code: Vec<String>,
     /// Only findings in this function, by name, path (`module::name`) or ref.
     #[arg(long, value_name = "FUNCTION")]
@@ -205,6 +207,19 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     Ok(if ok { Exit::Success } else { Exit::Verification })
 }
 
+/// The name of a code that findings can have.
+fn known_code(given: &str) -> Result<String, String> {
+    let wanted = given.to_ascii_uppercase();
+    let names = || code_page::all().map(|page| page.code);
+    if names().any(|name| name == wanted) {
+        return Ok(wanted);
+    }
+    match nearest(&wanted, names()).as_slice() {
+        [] => Err("there is no such code".to_owned()),
+        near => Err(format!("there is no such code; near names: {}", near.join(", "))),
+    }
+}
+
 impl Args {
     async fn look(&self, client: &Client) -> Result<Seen, Error> {
         let mut variables = self.view.of(&self.program);
@@ -257,8 +272,7 @@ impl Args {
     /// Whether a finding is one of those that are wanted.
     fn shows(&self, found: &Found) -> bool {
         let weight = self.severity.is_empty() || self.severity.contains(&Weight::of(found));
-        let code =
-            self.code.is_empty() || self.code.iter().any(|code| code.eq_ignore_ascii_case(&found.code));
+        let code = self.code.is_empty() || self.code.contains(&found.code);
         weight && code
     }
 }

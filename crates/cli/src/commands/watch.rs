@@ -248,7 +248,7 @@ async fn print(mut event: Value, names: &mut Names, client: &Client, output: Out
         event.actor.as_ref().map(|actor| format!("{} ({})", actor.name, actor.kind.to_ascii_lowercase())),
     );
     words.push(event.told());
-    output.text(&format!("{}\n", words.join("  ")))
+    output.item(&format!("{}\n", words.join("  ")))
 }
 
 impl Event {

@@ -142,6 +142,29 @@ async fn who_does_not_wait_can_pause_what_runs() {
     assert_eq!(cancelled.status, Status::Cancelled);
 }
 
+/// One that runs keeps its memory when it pauses, so its place is no more than a turn.
+#[tokio::test]
+async fn what_runs_gives_its_place_to_others() {
+    let limits = Limits {
+        parallel_simulations: 1,
+        control_wait: Duration::ZERO,
+        max_timeout: Duration::from_secs(600),
+        default_timeout: Duration::from_secs(600),
+        max_fuel: u64::MAX,
+        ..Limits::default()
+    };
+    let fixture = Fixture::within(OFTEN, limits).await;
+    let open = fixture.create("p", TEXT).await;
+    let [endless, short] = [0, 1_000].map(|from| request(&open, from));
+    let endless = start(&fixture.engine, &open, endless, &call()).await;
+    fixture.engine.control_interactive(&endless, Action::Run, &call()).await.unwrap();
+    let revision = open.timeline.head().main.revision.clone();
+    let done = fixture.engine.simulate(&open, &revision, short.run).await.unwrap();
+    assert_eq!(done.status(), Status::Completed);
+    assert_eq!(fixture.engine.interactive_state(&endless).unwrap().status, Status::Running);
+    assert_eq!(act(&fixture.engine, &endless, Action::Cancel).await.status, Status::Cancelled);
+}
+
 #[tokio::test]
 async fn an_action_that_takes_too_long_stops_where_it_is() {
     let limits = Limits { max_timeout: Duration::from_millis(50), max_fuel: u64::MAX, ..Limits::default() };

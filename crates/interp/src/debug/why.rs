@@ -11,6 +11,7 @@ use lmlang_ir::{Attr, Body, Exit, FuncRef, NodeRef, Opcode as Op, RegionOwner, R
 
 use super::Interrupt;
 use crate::code::{Code, Lowering};
+use crate::heap::Heap;
 use crate::run::{Progress, Run};
 use crate::trace::started;
 use crate::value::Word;
@@ -281,13 +282,19 @@ impl Walk {
             let depth = self.frames.len();
             let func = frames.get(depth + 1).map_or(current, |above| above.func);
             let (mut params, mut captures) = (Made::default(), Made::default());
-            if let Some(caller) = self.frames.last()
-                && let Some(call) = caller.calling
-            {
-                let by = caller.outputs[call].by;
-                let first = u16::from(caller.table.code.slots[call].op != Op::Call);
-                params = Made { by, part: Part::Input(first) };
-                captures = Made { by, part: Part::Input(0) };
+            match self.frames.last().map(|caller| (caller, caller.calling)) {
+                Some((caller, Some(call))) => {
+                    let by = caller.outputs[call].by;
+                    let first = u16::from(caller.table.code.slots[call].op != Op::Call);
+                    params = Made { by, part: Part::Input(first) };
+                    captures = Made { by, part: Part::Input(0) };
+                }
+                // An invariant is looked at, of what is returned or else of what was given.
+                Some((caller, None)) => {
+                    let of = if caller.returned.by > 0 { caller.returned } else { caller.params };
+                    params = Made { part: Part::All, ..of };
+                }
+                None => {}
             }
             self.enter(run, func, params, captures)?;
         }
@@ -345,6 +352,18 @@ impl Walk {
                 self.memory.write(to, length, by);
             }
             (Op::MemoryFill | Op::MemoryInit, _) => self.memory.write(address(0), address(2), by),
+            (Op::BytesStore, _) => {
+                let given = slots.inputs.get(1).map(|(loc, _)| run.read(*loc));
+                if let Some(Word::Ref(given)) = given
+                    && let Some(Heap::Bytes(bytes)) = given.get()
+                {
+                    self.memory.write(address(0), bytes.len() as u64, by);
+                }
+            }
+            (Op::BytesLoad, _) => {
+                let read = self.memory.read(address(0), address(1)).into_iter();
+                self.log.made.extend(read.map(|by| Made { by, part: Part::All }));
+            }
             (Op::Call | Op::CallIndirect | Op::ClosureCall, _) => frame.calling = Some(at),
             (Op::Return, _) => frame.returned = passed(0),
             (Op::Yield, _) => frame.give(body, node.region(), passed(0)),

@@ -149,6 +149,27 @@ fn values_come_through_copies_of_memory() {
 }
 
 #[test]
+fn values_come_through_pieces_of_memory() {
+    let text = "func f (v: bytes) -> (i32) {\n  bytes.store#n1 40#n2, v\n  store8.i32#n3 41#n4, 66#n5\n  \
+                r#n6 = load.i32 40#n7\n  b#n8 = bytes.load 40#n9, 4#n10\n  l#n11 = bytes.len b\n  return#n12 r\n}\nmemory main#v30 1\n";
+    let stored = ["n2 -> i32:40", "n1 i32:40 b\"abcd\"", "n4 -> i32:41", "n5 -> i32:66", "n3 i32:41 i32:66"];
+    let word = ["n7 -> i32:40", "n6 -> i32:1684226657", "n12 i32:1684226657"];
+    assert_eq!(because(text, &["b\"abcd\""], 12, 0), lines(&[&stored[..], &word[..]].concat()));
+    let bytes = ["n9 -> i32:40", "n10 -> i32:4", "n8 -> b\"aBcd\"", "n11 -> i32:4"];
+    assert_eq!(because(text, &["b\"abcd\""], 11, 0), lines(&[&stored[..], &bytes[..]].concat()));
+}
+
+#[test]
+fn what_an_invariant_is_about_has_an_origin() {
+    let text = "pub func mk (n: i64) -> (P) pure {\n  big#n1 = mul.i64 n, 60#n2\n  return#n4 (struct.new#n3 P big)\n}\n\
+                type P = struct { v: i64 }\nfunc p (value: P) -> () pure {\n  \
+                invariant \"small\" { yield#n20 (lt_s.i64#n21 (struct.get#n22 P.v value), 100#n23) }\n  return#n24\n}\n";
+    let made = ["n2 -> i64:60", "n1 -> i64:120", "n3 -> P{v: 120}", "n4 P{v: 120}"];
+    let seen = ["n22 -> i64:120", "n23 -> i64:100", "n21 -> bool:false", "n20 bool:false"];
+    assert_eq!(because(text, &["2"], 20, 0), lines(&[&made[..], &seen[..]].concat()));
+}
+
+#[test]
 fn checks_of_invariants_pass_values_by() {
     let text = "pub func f (n: i32) -> (i32) {\n  s#n1 = call made(n)\n  t#n2 = call same(s)\n  \
                 return#n3 (struct.get#n4 Share.of t)\n}\ntype Share = struct { of: i32 }\n\

@@ -6,8 +6,8 @@ use super::about::{text, texts};
 use crate::reply::Item;
 
 /// What is asked of a finding.
-pub(super) const DIAGNOSTIC: &str =
-    "code severity incomplete message details { function node region expectedType actualType }";
+pub(super) const DIAGNOSTIC: &str = "code severity incomplete message \
+     details { function node region expectedType actualType } fixes { title edits }";
 
 /// What is asked of a mistake in an edit.
 pub(super) const EDIT_ERROR: &str = "editIndex path code message line column expected found candidates \
@@ -17,7 +17,7 @@ pub(super) const EDIT_ERROR: &str = "editIndex path code message line column exp
 pub(super) const CONFLICT: &str =
     "base { number } head { number } conflicts { ref kind message base ours theirs }";
 
-/// A finding in a line.
+/// A finding in a line, and below it the likeliest repair.
 pub(super) fn diagnostic(found: &Value) -> String {
     let level = match (text(found, "severity"), found["incomplete"].as_bool()) {
         (_, Some(true)) => "incomplete",
@@ -28,6 +28,9 @@ pub(super) fn diagnostic(found: &Value) -> String {
     place(&mut told, &found["details"]);
     told.push_str(&format!(": {}", text(found, "message")));
     types(&mut told, &found["details"]);
+    if let Some(fix) = found["fixes"].get(0) {
+        told.push_str(&format!("\n  fix: {}: {}", text(fix, "title"), fix["edits"]));
+    }
     told
 }
 

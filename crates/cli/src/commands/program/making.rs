@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::client::with_client;
 use crate::commands::program::Listed;
-use crate::diagnostics::{check, show};
+use crate::diagnostics::{check, refuse};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::made::{Made, look_at};
@@ -70,7 +70,7 @@ pub(super) fn create(args: &CreateArgs, settings: &Settings, output: Output) -> 
     let Some(made) = made else {
         // The same reader and verifier, which know the places in the file here.
         if let Some(source) = &source {
-            show(source, &check(source).1);
+            refuse(source, &check(source).1, output);
         }
         return Ok(Exit::Verification);
     };
