@@ -146,7 +146,9 @@ pub(crate) enum Error {
         source: AddrParseError,
     },
     /// There is no database file.
-    #[error("there is no database at `{0}`: `lmlang serve` or `lmlang import` makes one")]
+    #[error(
+        "there is no database at `{0}`: `lmlang serve`, `lmlang import` and `lmlang program create` make one"
+    )]
     NoDatabase(Location),
     /// What the settings say of the database is no place of one.
     #[error("`database_url` cannot be used")]

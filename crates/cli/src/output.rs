@@ -85,6 +85,11 @@ pub(crate) fn say(text: impl Display) {
     anstream::eprintln!("{text}");
 }
 
+/// How a list goes on behind a cursor.
+pub(crate) fn rest_behind(cursor: &str) -> String {
+    format!("more follow: `-n` shows more at a time, `--after {cursor}` goes on")
+}
+
 /// Asks a question that is answered with yes or no; without a terminal there is no answer.
 pub(crate) fn ask(question: impl Display) -> Option<bool> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::client::{About, Client, Page, Part, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, columns, counted, say};
+use crate::output::{Output, columns, counted, rest_behind, say};
 use crate::session::Missing;
 use crate::settings::Settings;
 use crate::view::View;
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// How many answers at most.
     #[arg(long, short = 'n', default_value_t = 50, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Go on behind this cursor, the `next` that `--json` tells where more follow.
+    /// Go on behind this cursor, which is told where more follow.
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
 }
@@ -220,9 +220,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     let count = answers.items.len() as u64;
     match (answers.complete, &answers.next) {
         (true, _) => say(format_args!("{}, that is all", counted(count, "answer", "answers"))),
-        (false, Some(_)) => {
-            say(format_args!("the rest is left out; `-n {}` shows more", args.limit.saturating_mul(2)));
-        }
+        (false, Some(next)) => say(rest_behind(next)),
         (false, None) => say("types or contracts are left out: there are too many for one answer"),
     }
     Ok(Exit::Success)

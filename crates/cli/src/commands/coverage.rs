@@ -8,7 +8,7 @@ use crate::client::{About, Page, Part, with_client};
 use crate::commands::case::Path;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, columns, counted, say};
+use crate::output::{Output, columns, counted, rest_behind, say};
 use crate::session::Missing;
 use crate::settings::Settings;
 use crate::view::View;
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// How many nodes at most.
     #[arg(long, short = 'n', default_value_t = 50, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Go on behind this cursor, the `next` that `--json` tells where more follow.
+    /// Go on behind this cursor, which is told where more follow.
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
 }
@@ -122,8 +122,8 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         "nodes": nodes,
     });
     output.data(&json, || columns(&items.iter().map(Node::row).collect::<Vec<_>>()))?;
-    if next.is_some() {
-        say(format_args!("the rest is left out; `-n {}` shows more", args.limit.saturating_mul(2)));
+    if let Some(next) = &next {
+        say(rest_behind(next));
     }
     let uncovered = total.unwrap_or(items.len() as u64);
     say(format_args!("no test case reaches {uncovered} of {}", counted(nodes, "node", "nodes")));

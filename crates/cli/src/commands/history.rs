@@ -142,7 +142,9 @@ impl Revision {
             ("MERGE", _) => self.parents.get(1).map(|from| format!("with r{}", from.number)),
             (_, target) => target.map(|target| format!("to {target}")),
         };
-        [what, self.message.clone()].into_iter().flatten().collect::<Vec<_>>().join(": ")
+        // A table has a line for each.
+        let message = self.message.as_deref().and_then(|message| message.lines().next());
+        [what, message.map(str::to_owned)].into_iter().flatten().collect::<Vec<_>>().join(": ")
     }
 }
 
