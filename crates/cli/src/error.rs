@@ -146,9 +146,7 @@ pub(crate) enum Error {
         source: AddrParseError,
     },
     /// There is no database file.
-    #[error(
-        "there is no database at `{0}`: `lmlang serve`, `lmlang import` and `lmlang program create` make one"
-    )]
+    #[error("there is no database at `{0}`: `lmlang serve`, `import` or `program create` makes one")]
     NoDatabase(Location),
     /// What the settings say of the database is no place of one.
     #[error("`database_url` cannot be used")]
