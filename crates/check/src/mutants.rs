@@ -2,14 +2,14 @@
 //!
 //! The operators of mutation testing that need no more than the graph (DeMillo, Lipton, Sayward, *Hints on Test Data
 //! Selection*, IEEE Computer 1978; Offutt et al., *An Experimental Determination of Sufficient Mutant Operators*, ACM TOSEM
-//! 1996).
+//! 1996; Deng, Offutt, Li, *Empirical Evaluation of the Statement Deletion Mutation Operator*, ICST 2013).
 
 use std::fmt;
 
 use lmlang_ir::ops::signature::source_type;
 use lmlang_ir::{
-    Attr, Body, Const, FuncRef, Function, Node, NodeContent, NodeRef, Op, Opcode, Program, RefAllocator,
-    RegionOwner, Scalar, Source, StructureError, Use, counted,
+    Attr, Body, Const, Effect, FuncRef, Function, FunctionMut, Node, NodeContent, NodeRef, Op, Opcode,
+    Program, RefAllocator, RegionOwner, Scalar, Source, StructureError, Use, counted,
 };
 
 use crate::shapes::{int_like, int_of};
@@ -45,6 +45,11 @@ pub enum Change {
         /// Position of the operand.
         operand: u16,
     },
+    /// What is done for its effects, with all that is in it, is not done.
+    Removed {
+        /// What stands there.
+        op: Opcode,
+    },
 }
 
 impl fmt::Display for Change {
@@ -55,6 +60,7 @@ impl fmt::Display for Change {
             Change::Negated => f.write_str("the condition was negated"),
             Change::Swapped { first, second } => write!(f, "inputs {first} and {second} changed places"),
             Change::Skipped { operand } => write!(f, "input {operand} was taken for the result"),
+            Change::Removed { op } => write!(f, "`{}` was left out", op.mnemonic()),
         }
     }
 }
@@ -113,6 +119,9 @@ pub(crate) fn mutants(program: &Program, function: &Function) -> Vec<Mutant> {
                 }
             }
         }
+        if is_statement(body, of, node) {
+            add(Change::Removed { op: node.op().code() });
+        }
         skips(program, function, of, node).into_iter().for_each(|operand| add(Change::Skipped { operand }));
     }
     all
@@ -121,6 +130,15 @@ pub(crate) fn mutants(program: &Program, function: &Function) -> Vec<Mutant> {
 fn in_contract(body: &Body, node: &Node) -> bool {
     let top = body.chain(node.region()).last().and_then(|region| body.region(region));
     top.is_some_and(|top| matches!(top.owner, RegionOwner::Contract(_)))
+}
+
+/// Whether a node is there for what it does, and nobody uses what it gives.
+fn is_statement(body: &Body, of: NodeRef, node: &Node) -> bool {
+    let acts = match node.op().spec().effect {
+        Effect::Writes | Effect::Io | Effect::Calls => true,
+        Effect::Pure | Effect::Traps | Effect::Reads | Effect::Control => node.op().owns_regions(),
+    };
+    acts && !node.op().is_terminator() && body.uses_of(of.number()).all(|one| one.input.is_none())
 }
 
 /// Constants that are easily taken for another one.
@@ -267,6 +285,19 @@ fn apply(program: &mut Program, function: FuncRef, mutant: &Mutant) -> Result<Op
                 }
             }
         }
+        Change::Removed { .. } => remove(&mut open, of)?,
     }
     Ok(Some(()))
+}
+
+/// Removes a node with all in it, the last first.
+fn remove(open: &mut FunctionMut<'_>, of: NodeRef) -> Result<(), StructureError> {
+    let regions = open.body().node(of).map(|node| node.regions().to_vec()).unwrap_or_default();
+    for region in regions.into_iter().rev() {
+        let inside: Vec<NodeRef> = open.body().nodes_in(region).collect();
+        inside.into_iter().rev().try_for_each(|node| remove(open, node))?;
+        open.remove_region(region)?;
+    }
+    open.remove_node(of)?;
+    Ok(())
 }

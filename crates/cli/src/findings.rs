@@ -9,6 +9,13 @@ pub(crate) const FOUND: &str = "fragment Found on Diagnostic {
   details { function node region port expectedType actualType text }
 }";
 
+/// The same, with repairs that could be applied.
+pub(crate) const FOUND_AND_FIXES: &str = "fragment Found on Diagnostic {
+  code severity incomplete message
+  details { function node region port expectedType actualType text }
+  fixes { title edits }
+}";
+
 /// How much a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -27,6 +34,15 @@ pub(crate) struct Found {
     pub(crate) incomplete: bool,
     message: String,
     details: Option<Place>,
+    /// Where they were asked for, the likeliest first.
+    fixes: Option<Vec<Fix>>,
+}
+
+/// A repair: edits after which the finding is gone.
+#[derive(Debug, Deserialize)]
+struct Fix {
+    title: String,
+    edits: Value,
 }
 
 /// Where something is, by refs, and what was expected there.
@@ -45,16 +61,21 @@ pub(crate) struct Place {
 
 impl Found {
     pub(crate) fn json(&self) -> Value {
-        json!({
+        let mut json = json!({
             "code": self.code,
             "severity": self.severity.word(),
             "incomplete": self.incomplete,
             "message": self.message,
             "place": self.details.as_ref().map(Place::json),
-        })
+        });
+        if let Some(fixes) = &self.fixes {
+            let fix = |Fix { title, edits }: &Fix| json!({ "title": title, "edits": edits });
+            json["fixes"] = fixes.iter().map(fix).collect();
+        }
+        json
     }
 
-    /// What is the matter, where, and the line that it is about.
+    /// What is the matter, where, the line that it is about, and repairs.
     pub(crate) fn text(&self) -> String {
         let color = match self.severity {
             Severity::Error => anstyle::AnsiColor::Red,
@@ -65,7 +86,9 @@ impl Found {
         let at = self.details.as_ref().map(Place::words).unwrap_or_default();
         let line = self.details.as_ref().and_then(Place::line);
         let line = line.map(|line| format!("    {line}\n")).unwrap_or_default();
-        format!("{style}{word}[{}]{style:#}{at}: {}\n{line}", self.code, self.message)
+        let fix = |Fix { title, edits }: &Fix| format!("    fix: {title}: {edits}\n");
+        let fixes: String = self.fixes.iter().flatten().map(fix).collect();
+        format!("{style}{word}[{}]{style:#}{at}: {}\n{line}{fixes}", self.code, self.message)
     }
 }
 

@@ -100,3 +100,37 @@ pub func sum (n: i32) -> (i32) {
     assert_eq!(survived, ["`0` became `1`"]);
     assert!(score.killed > 8, "{score:?}");
 }
+
+#[test]
+fn what_is_done_for_its_effects_can_be_left_out() {
+    let checked = read(
+        "module m
+global mut total: i32 = 0
+pub func add (n: i32) -> (i32) {
+  if (lt_s.i32 n, 0) { return -1 }
+  global.set total, (add.i32 (global.get total), n)
+  call told(n)
+  return (global.get total)
+}
+func told (n: i32) -> () {
+  print \"more\"
+  return
+}
+",
+    );
+    let score = |given: &[Given]| score(&checked, "add", given, &MutationOptions::default(), 1_000_000);
+    let left_out = |score: &Score| -> Vec<String> {
+        let all = score.survived.iter().map(|one| one.change.to_string());
+        all.filter(|change| change.ends_with("was left out")).collect()
+    };
+    assert_eq!(
+        left_out(&score(&[])),
+        ["`if` was left out", "`global.set` was left out", "`call` was left out"]
+    );
+    assert_eq!(
+        left_out(&score(&[given(&checked, "add", &[0])])),
+        ["`if` was left out", "`global.set` was left out"]
+    );
+    let both = [given(&checked, "add", &[-5]), given(&checked, "add", &[5])];
+    assert_eq!(left_out(&score(&both)), [""; 0]);
+}

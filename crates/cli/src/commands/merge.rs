@@ -1,6 +1,7 @@
 //! `lmlang merge`: the changes of one branch are brought into another.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use lmlang_ir::Ref;
@@ -14,6 +15,7 @@ use crate::outcome::{Conflict, Finding, OUTCOME, Outcome};
 use crate::output::{Counts, Form, Output, say};
 use crate::session::Missing;
 use crate::settings::Settings;
+use crate::source::input;
 
 /// Which branches, and what to do where they collide.
 #[derive(Debug, clap::Args)]
@@ -33,6 +35,10 @@ pub(crate) struct Args {
     /// in these conflicts.
     #[arg(long, value_name = "REF", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_delimiter = ',')]
     theirs: Vec<Where>,
+    /// What to do about conflicts, from a file, `-` for standard input: `[{"ref": "f2", "edits": [{"renameFunction": {..}}]}]`,
+    /// as `merge` takes it; edits keep both sides of a name, or say what an entity is to be.
+    #[arg(long, value_name = "FILE")]
+    resolve: Option<PathBuf>,
     /// Why, for the history.
     #[arg(long, short)]
     message: Option<String>,
@@ -99,12 +105,13 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     if args.ours.contains(&Where::Everywhere) && args.theirs.contains(&Where::Everywhere) {
         return Err(Error::BothSides);
     }
-    let resolves = !(args.ours.is_empty() && args.theirs.is_empty());
+    let resolves = !(args.ours.is_empty() && args.theirs.is_empty()) || args.resolve.is_some();
     // What a preview shows is of the head as it is.
     if args.dry_run && !resolves && args.expected_head.is_none() {
         return preview(args, settings, output);
     }
-    let outcome = with_client(settings, Missing::Refuse, async |client| merge(args, client).await)?;
+    let chosen = args.chosen()?;
+    let outcome = with_client(settings, Missing::Refuse, async |client| merge(args, chosen, client).await)?;
     let conflicts = match &outcome {
         Outcome::EditConflict { conflicts, .. } if !conflicts.iter().any(Conflict::is_stale) => conflicts,
         Outcome::EditConflict { .. } | Outcome::RevisionMade { .. } | Outcome::NothingToDo { .. } => {
@@ -119,12 +126,11 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
 }
 
 /// Merges. Where a side is to be taken everywhere, what is in conflict is asked first: nothing is stored until nothing is.
-async fn merge(args: &Args, client: &Client) -> Result<Outcome, Error> {
+async fn merge(args: &Args, mut resolutions: Vec<Value>, client: &Client) -> Result<Outcome, Error> {
     let document = format!(
         "mutation($input: MergeInput!) {{ merge(input: $input) {{ outcome {{ ...Became }} }} }}\n{OUTCOME}"
     );
     let look = format!("lmlang history {} --branch {}", args.program, args.into);
-    let mut resolutions = args.chosen();
     loop {
         let input = json!({
             "programId": args.program,
@@ -172,7 +178,13 @@ impl Args {
     }
 
     /// The resolutions that name their conflicts.
-    fn chosen(&self) -> Vec<Value> {
+    fn chosen(&self) -> Result<Vec<Value>, Error> {
+        let mut chosen = match &self.resolve {
+            None => Vec::new(),
+            Some(file) => serde_json::from_str::<Vec<Value>>(&input(file)?).map_err(|error| {
+                Error::Input(format!("`{}` is no list of resolutions: {error}", file.display()))
+            })?,
+        };
         let sides = [(&self.ours, "OURS"), (&self.theirs, "THEIRS")];
         let of_side = |(places, side): (&Vec<Where>, &str)| {
             let named = places.iter().filter_map(|place| match place {
@@ -181,7 +193,8 @@ impl Args {
             });
             named.collect::<Vec<_>>()
         };
-        sides.into_iter().flat_map(of_side).collect()
+        chosen.extend(sides.into_iter().flat_map(of_side));
+        Ok(chosen)
     }
 
     /// What collides, each with what resolves it, and which side is which.

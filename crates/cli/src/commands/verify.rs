@@ -15,7 +15,7 @@ use crate::commands::history::Numbered;
 use crate::ends::{END, End};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::findings::{FOUND, Found, Severity};
+use crate::findings::{FOUND, FOUND_AND_FIXES, Found, Severity};
 use crate::output::{Output, counted, say};
 use crate::session::Missing;
 use crate::settings::Settings;
@@ -43,6 +43,9 @@ pub(crate) struct Args {
     /// Only findings in what can be touched by the changes since this revision.
     #[arg(long, value_name = "REVISION", conflicts_with = "function")]
     since: Option<String>,
+    /// Tell repairs as well, as lists of edits that `lmlang edit` takes.
+    #[arg(long)]
+    fixes: bool,
     #[command(flatten)]
     search: SearchArgs,
     /// Make test cases of inputs that break functions.
@@ -226,7 +229,8 @@ impl Args {
         variables["scope"] = if self.since.is_some() { "LOCAL" } else { "FULL" }.into();
         variables["since"] = self.since.clone().into();
         variables["local"] = self.since.is_some().into();
-        let answer: About<Verified> = client.ask(&format!("{VERIFIED}\n{FOUND}"), &variables).await?;
+        let found = if self.fixes { FOUND_AND_FIXES } else { FOUND };
+        let answer: About<Verified> = client.ask(&format!("{VERIFIED}\n{found}"), &variables).await?;
         let mut verified = answer.program;
         // What was verified, whatever the head is by now.
         let at = format!("r{}", verified.revision.number);
@@ -241,11 +245,11 @@ impl Args {
                 let key = if function.parse::<Ref>().is_ok() { "ref" } else { "path" };
                 variables[key] = function.clone().into();
                 let page = |answer: About<OfFunction>| answer.program.function.diagnostics;
-                client.list(&format!("{OF_FUNCTION}\n{FOUND}"), variables, usize::MAX, page).await?.0
+                client.list(&format!("{OF_FUNCTION}\n{found}"), variables, usize::MAX, page).await?.0
             }
             (None, None) => {
                 let page = |answer: About<OfProgram>| answer.program.diagnostics;
-                client.list(&format!("{OF_PROGRAM}\n{FOUND}"), pinned.clone(), usize::MAX, page).await?.0
+                client.list(&format!("{OF_PROGRAM}\n{found}"), pinned.clone(), usize::MAX, page).await?.0
             }
         };
         let mut seen = Seen { verified, findings, search: None, paths: BTreeMap::new() };

@@ -40,7 +40,7 @@ pub enum RevisionKind {
     Restore,
     /// Brought another branch in.
     Merge,
-    /// Brought content in from outside: nothing does so yet. What `createProgram` or `lmlang import` makes of a text is `CREATE`.
+    /// Made a module the content of a program that was there. What `createProgram` or `lmlang import` makes is `CREATE`.
     Import,
     /// Made, moved or removed a checkpoint.
     Checkpoint,

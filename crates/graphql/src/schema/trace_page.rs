@@ -48,7 +48,8 @@ pub(super) async fn trace_page(
     let dropped = if silent { steps } else { found.cut.map_or(0, |cut| steps.saturating_sub(cut)) };
     Ok(TracePage {
         steps: counted_steps(context, view, found.steps.iter())?,
-        next_seq: found.next.map(Count),
+        // Where the bytes of a page were used up, the next one goes on.
+        next_seq: found.next.or(found.cut.filter(|cut| *cut > from.0 && *cut < steps)).map(Count),
         recorded: Count(steps - dropped),
         dropped: Count(dropped),
     })

@@ -194,6 +194,14 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// What went with the node that a value of the base is of: who brings it back wants it used as it was.
+    fn gone_with(&self, source: Option<Source>) -> Option<Ref> {
+        match source {
+            Some(Source::Node(node, _)) if self.gone.contains(&node.into()) => Some(self.root(node.into())),
+            Some(Source::Node(..) | Source::Param(..) | Source::RegionParam(..)) | None => None,
+        }
+    }
+
     /// The node of the base that a node follows, past all that this side has put between.
     fn anchor(&mut self, node: NodeRef) -> Option<NodeRef> {
         let previous = self.after.body().previous(node);
@@ -343,14 +351,29 @@ impl<'a> Tree<'a> {
                 {
                     change.leans.extend(self.new_end(region));
                 }
+                if let FunctionEdit::RemoveNode { node } = edit
+                    && let Some(node) = self.body().node(*node)
+                {
+                    change.groups.extend(node.inputs().iter().filter_map(|source| self.gone_with(source)));
+                    // A variable that is read again is written again.
+                    if let Attr::Variable(of) = node.op().attr()
+                        && self.gone.contains(&(*of).into())
+                    {
+                        change.groups.insert((*of).into());
+                    }
+                }
                 list.push(change);
             }
             // A source that did not exist yet: part of the node that was inserted.
             FunctionEdit::SetInput { node, .. } if self.body().node(*node).is_none() => {}
+            FunctionEdit::RemoveVariable { variable } => {
+                let mut change = self.change(edit.clone());
+                change.groups.insert((*variable).into());
+                list.push(change);
+            }
             FunctionEdit::SetHead { .. }
             | FunctionEdit::AddVariable { .. }
             | FunctionEdit::SetVariable { .. }
-            | FunctionEdit::RemoveVariable { .. }
             | FunctionEdit::SetContract { .. }
             | FunctionEdit::SetRegion { .. }
             | FunctionEdit::SetNode { .. }
@@ -385,6 +408,10 @@ impl<'a> Tree<'a> {
             && self.reshaped.contains(node)
         {
             groups.insert((*node).into());
+        }
+        if let FunctionEdit::SetInput { node, input, .. } = edit {
+            let source = body.node(*node).and_then(|node| node.inputs().get(usize::from(*input)));
+            groups.extend(self.gone_with(source));
         }
         if let FunctionEdit::SetRegion { region, content } = edit
             && let Some(old) = body.region(*region)
