@@ -25,6 +25,8 @@ const TURN: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(crate) struct Places {
     places: Arc<Semaphore>,
+    /// Bounds the runs that give their places away and go on.
+    sharing: Arc<Semaphore>,
     turns: Arc<Semaphore>,
     wanted: Arc<Wanted>,
     waiting: Arc<AtomicUsize>,
@@ -59,6 +61,7 @@ impl Places {
     pub(crate) fn new(limits: &Limits) -> Places {
         Places {
             places: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
+            sharing: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
             turns: Arc::new(Semaphore::new(limits.simulation_threads.max(1))),
             wanted: Arc::default(),
             waiting: Arc::default(),
@@ -85,6 +88,7 @@ pub(crate) struct Place {
 /// Those that have no place.
 #[derive(Debug)]
 struct Line {
+    _sharing: OwnedSemaphorePermit,
     places: Arc<Semaphore>,
     waiting: Arc<AtomicUsize>,
     closing: CancellationToken,
@@ -93,29 +97,33 @@ struct Line {
 impl Engine {
     /// A place for a run; waits in line, which is bounded.
     pub(crate) async fn place(&self) -> Result<Place, Error> {
-        let all = &self.0.simulations.places;
-        let place = match Arc::clone(&all.places).try_acquire_owned() {
-            Ok(place) => place,
-            Err(_) => {
-                let _waiting = Waiting::enter(&all.waiting, self.limits().waiting_simulations)?;
-                tokio::select! {
-                    place = Arc::clone(&all.places).acquire_owned() => place.map_err(|_| Error::Closed)?,
-                    () = self.closing().cancelled() => return Err(Error::Closed),
-                }
-            }
-        };
+        let place = self.permit(&self.0.simulations.places.places).await?;
         Ok(self.placed(None, Some(place)))
     }
 
-    /// A place for a run that gives it to whoever stands in line: one whose memory is there as long as it pauses.
+    /// A place for a run that gives it to whoever stands in line. As many of these as there are places go on at once: they
+    /// keep their memory meanwhile.
     pub(crate) async fn shared_place(&self) -> Result<Place, Error> {
         let all = &self.0.simulations.places;
         let line = Line {
+            _sharing: self.permit(&all.sharing).await?,
             places: Arc::clone(&all.places),
             waiting: Arc::clone(&all.waiting),
             closing: self.closing().clone(),
         };
         Ok(Place { line: Some(line), ..self.place().await? })
+    }
+
+    async fn permit(&self, of: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Error> {
+        if let Ok(permit) = Arc::clone(of).try_acquire_owned() {
+            return Ok(permit);
+        }
+        let waiting = &self.0.simulations.places.waiting;
+        let _waiting = Waiting::enter(waiting, self.limits().waiting_simulations)?;
+        tokio::select! {
+            permit = Arc::clone(of).acquire_owned() => permit.map_err(|_| Error::Closed),
+            () = self.closing().cancelled() => Err(Error::Closed),
+        }
     }
 
     /// A place for a run that nobody waits for, in addition to the others: for one such run at a time.
@@ -168,7 +176,7 @@ impl Place {
 
     /// Gives its place away, if somebody waits for one and it may, and waits for the next.
     fn stand_in_line(&mut self) {
-        let Some(Line { places, waiting, closing }) = &self.line else { return };
+        let Some(Line { places, waiting, closing, .. }) = &self.line else { return };
         if waiting.load(Ordering::Relaxed) == 0 {
             return;
         }
