@@ -61,10 +61,10 @@ export class Pages {
 
   /** Nothing that axe finds, in either colours. The page's policy keeps scripts out, so axe runs by the debugger's hand. */
   async accessible(page, view) {
-    // One behind another may not be drawn, and is told of other colours when it is drawn.
     await page.bringToFront();
     for (const colorScheme of ['light', 'dark']) {
-      await colour(page, colorScheme);
+      // The style sheet follows the system of itself, in a page that is not drawn at the moment, too.
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await settled(page);
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
@@ -88,19 +88,6 @@ export class Pages {
 
 /** How often a page is asked for what may come, in milliseconds: one that is not drawn has no frames to ask it at. */
 const polling = 100;
-
-/** Has a page take up colours. One that is not drawn may be told of them no more: a picture has it drawn, and it is told again. */
-async function colour(page, colorScheme) {
-  const shown = (theme) => document.documentElement.dataset.theme === theme;
-  const tell = (scheme) => page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-  await tell(colorScheme);
-  const soon = page.waitForFunction(shown, colorScheme, { timeout: timeout / 6, polling });
-  if (await soon.catch(() => null)) return;
-  await page.screenshot();
-  await tell(colorScheme === 'dark' ? 'light' : 'dark');
-  await tell(colorScheme);
-  await page.waitForFunction(shown, colorScheme, { timeout, polling });
-}
 
 /** Waits until a page shows what it has, and no place of what is on its way. */
 export async function settled(page) {

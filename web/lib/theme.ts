@@ -6,14 +6,24 @@ const CHOICE = 'lmlang:theme';
 const system = window.matchMedia('(prefers-color-scheme: dark)');
 const listeners = new Set<() => void>();
 
-function current(): Theme {
+function chosen(): Theme | undefined {
   const choice = localStorage.getItem(CHOICE);
-  if (choice === 'light' || choice === 'dark') return choice;
+  return choice === 'light' || choice === 'dark' ? choice : undefined;
+}
+
+function preferred(): Theme {
   return system.matches ? 'dark' : 'light';
 }
 
+function current(): Theme {
+  return chosen() ?? preferred();
+}
+
+/** Puts the reader's choice where the style sheet finds it, which follows the system of itself. */
 function show(): void {
-  document.documentElement.dataset['theme'] = current();
+  const choice = chosen();
+  if (choice) document.documentElement.dataset['theme'] = choice;
+  else delete document.documentElement.dataset['theme'];
   for (const listener of listeners) listener();
 }
 
@@ -23,7 +33,7 @@ show();
 function toggle(): void {
   const next = current() === 'dark' ? 'light' : 'dark';
   // Who chooses what the system has follows the system again.
-  if (next === (system.matches ? 'dark' : 'light')) localStorage.removeItem(CHOICE);
+  if (next === preferred()) localStorage.removeItem(CHOICE);
   else localStorage.setItem(CHOICE, next);
   show();
 }

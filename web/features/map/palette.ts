@@ -1,5 +1,6 @@
-import { useMemo, useSyncExternalStore } from 'react';
+import { useMemo } from 'react';
 
+import { type Theme, useTheme } from '../../lib/theme';
 import type { State } from './model';
 
 /** The colours of a picture, which no style sheet reaches. */
@@ -20,17 +21,16 @@ export interface Palette {
   font: string;
 }
 
-function subscribe(listener: () => void): () => void {
-  const observer = new MutationObserver(listener);
-  observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-  return () => observer.disconnect();
-}
-
 /** Reads the colours of a theme, which is the one that the page has. */
-function paletteOf(_theme: string): Palette {
-  const style = getComputedStyle(document.documentElement);
-  const of = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  return {
+function paletteOf(_theme: Theme): Palette {
+  // A property of the style sheet has a colour for either theme: an element shows which of them it comes to.
+  const probe = document.body.appendChild(document.createElement('span'));
+  const style = getComputedStyle(probe);
+  const of = (name: string) => {
+    probe.style.color = `var(--${name})`;
+    return style.color;
+  };
+  const palette = {
     state: { fine: of('accent'), findings: of('warn'), incomplete: of('error'), imported: of('teal') },
     line: of('line-strong'),
     near: of('violet'),
@@ -41,12 +41,14 @@ function paletteOf(_theme: string): Palette {
     surface: of('surface'),
     raised: of('raised'),
     frame: of('line-strong'),
-    font: of('sans'),
+    font: style.getPropertyValue('--sans').trim(),
   };
+  probe.remove();
+  return palette;
 }
 
 /** The colours as they are now: other ones in light and in dark. */
 export function usePalette(): Palette {
-  const theme = useSyncExternalStore(subscribe, () => document.documentElement.dataset['theme'] ?? '');
+  const { theme } = useTheme();
   return useMemo(() => paletteOf(theme), [theme]);
 }
