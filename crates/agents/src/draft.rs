@@ -23,7 +23,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::asking::decide_by_rules;
-use crate::draft::asking::{Catalogs, Spent, manager, model, needed};
+use crate::draft::asking::{Catalogs, Spent, manager, model};
 use crate::draft::deciding::{
     ask_for_help, ask_user, asks, confirm, emit, handle_confirm, list_streams, need_stream,
 };
@@ -191,9 +191,9 @@ impl Draft {
     async fn init_session(&self, state: &State, work: &mut Work, spent: &mut Spent) -> Result<Step, Halt> {
         // What an earlier turn has left behind goes first.
         let (left, _) = self.removed(ids(state), work, spent).await?;
-        let functions = needed(self.manager(Request::Functions, work, spent).await?, "the functions")?;
-        let syntax = needed(self.manager(Request::Syntax, work, spent).await?, "the syntax")?;
-        let streams = needed(self.manager(Request::Streams, work, spent).await?, "the streams")?;
+        let functions = self.manager(Request::Functions, work, spent).await?.body;
+        let syntax = self.manager(Request::Syntax, work, spent).await?.body;
+        let streams = self.manager(Request::Streams, work, spent).await?.body;
         let mut catalog = Catalog::default();
         catalog.add_functions(&functions);
         catalog.add_syntax(&syntax);
@@ -314,8 +314,7 @@ impl Draft {
         work: &mut Work,
         spent: &mut Spent,
     ) -> Result<Update, Halt> {
-        let answer = self.manager(Request::Describe(name.to_owned()), work, spent).await?;
-        let described = needed(answer, &format!("the stream `{name}`"))?;
+        let described = self.manager(Request::Describe(name.to_owned()), work, spent).await?.body;
         let schema = &described["spec"]["schema"];
         let columns = Columns::of(schema);
         let names: Vec<&str> = columns.0.keys().map(String::as_str).collect();

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Uri;
+use http::header::{DATE, RETRY_AFTER};
+use http::{HeaderMap, Uri};
 use http_body_util::Full;
 use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -15,6 +16,9 @@ use thiserror::Error;
 
 /// How long a connection may take to be made.
 const AT_THE_DOOR: Duration = Duration::from_secs(10);
+
+/// Longest time that a server is believed to want to be left alone: what it says beyond is taken for this.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What asks.
 pub(crate) type HttpClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
@@ -94,6 +98,22 @@ fn tls(secure: bool) -> Result<ClientConfig, ServerError> {
     Ok(config.with_no_client_auth())
 }
 
+/// How long a server wants to be left alone. A date is held against the server's own, so that nobody's
+/// clock counts.
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    if let Some(millis) = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
+        return Duration::try_from_secs_f64(millis / 1000.0).ok().map(|wait| wait.min(LONGEST_WAIT));
+    }
+    let after = text(RETRY_AFTER.as_str())?;
+    if let Ok(seconds) = after.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST_WAIT));
+    }
+    let until = httpdate::parse_http_date(after).ok()?;
+    let now = httpdate::parse_http_date(text(DATE.as_str())?).ok()?;
+    Some(until.duration_since(now).unwrap_or_default().min(LONGEST_WAIT))
+}
+
 /// An error and what it comes from: the outermost one says little.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut out = error.to_string();
@@ -103,4 +123,35 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn check_wait(headers: &[(&'static str, &'static str)], expect: Option<u64>) {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, HeaderValue::from_static(value));
+        }
+        assert_eq!(retry_after(&map), expect.map(Duration::from_millis), "{headers:?}");
+    }
+
+    #[test]
+    fn a_time_to_wait_is_read_as_servers_write_it() {
+        check_wait(&[("retry-after", "3")], Some(3_000));
+        check_wait(&[("retry-after", "0.5")], Some(500));
+        check_wait(&[("retry-after", "3"), ("retry-after-ms", "20")], Some(20));
+        check_wait(&[("retry-after", "-1")], None);
+        check_wait(&[("retry-after", "NaN")], None);
+        check_wait(&[("retry-after", "1e300")], None);
+        check_wait(&[("retry-after", "999999999")], Some(86_400_000));
+        let later = ("retry-after", "Sun, 06 Nov 1994 08:49:40 GMT");
+        check_wait(&[later, ("date", "Sun, 06 Nov 1994 08:49:37 GMT")], Some(3_000));
+        check_wait(&[later, ("date", "Sun, 06 Nov 1994 09:00:00 GMT")], Some(0));
+        check_wait(&[later], None);
+        check_wait(&[], None);
+    }
 }

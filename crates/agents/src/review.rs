@@ -19,6 +19,7 @@ use lmlang_flow::{Ask, AskKind, Definition, Failure, Flow, NodeSpec, Reducer, St
 use lmlang_history::revision::MAIN;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::edits::{self, TextEdit, proposal, words};
 use crate::input;
@@ -220,7 +221,7 @@ impl FlowCode for Review {
             let Ok(open) = run.engine.find(&Selector::Id(program)).await else { return };
             // Its name may be another branch's by now.
             for branch in run.engine.branches_made_by(&open, run.run).await.unwrap_or_default() {
-                if went_on(run.engine, &open, &branch, run.state).await.is_none() {
+                if went_on(run.engine, &open, &branch, run.state, run.run).await.is_none() {
                     drop(run.engine.delete_branch(&open, &branch, &run.call).await);
                 }
             }
@@ -461,14 +462,17 @@ async fn clean_up(open: &OpenProgram, state: &State, work: &mut Work) -> Result<
     let effect = Effect::new("edit", "delete_branch", request.clone(), Repeat::Keyed);
     let call = work.call("", None, &request);
     let (engine, of, name) = (work.engine().clone(), open.clone(), branch.clone());
-    let state = state.clone();
+    let (state, run) = (state.clone(), work.run());
     let removed = work.effect(effect, move |key| async move {
         let call = call.keyed(Some(&key), request.to_string().as_bytes());
-        if let Some(newest) = went_on(&engine, &of, &name, &state).await {
+        if let Some(newest) = went_on(&engine, &of, &name, &state, run).await {
             return Ok((json!({ "kept": format!("it went on to r{newest}") }), Value::Null));
         }
+        let tip = engine.tip(&of, &of.timeline.head(), &name).await;
+        let newest = tip.map_or(Value::Null, |tip| json!(tip.revision.entry.number));
         match engine.delete_branch(&of, &name, &call).await {
-            Ok(()) => Ok((json!({ "removed": true }), Value::Null)),
+            // Taking the run back makes it again there.
+            Ok(()) => Ok((json!({ "removed": true }), json!({ "branch": name, "removed_at": newest }))),
             // Best effort: the run has done what it was for.
             Err(error) => Ok((json!({ "kept": error.to_string() }), Value::Null)),
         }
@@ -479,10 +483,18 @@ async fn clean_up(open: &OpenProgram, state: &State, work: &mut Work) -> Result<
     })
 }
 
-/// The newest revision of a branch that was merged, if it is newer than the one that was: whoever has worked on it meanwhile does
-/// not lose anything.
-async fn went_on(engine: &Engine, open: &OpenProgram, branch: &str, state: &State) -> Option<u64> {
-    let proposed = state.get("proposed").as_u64().filter(|_| state.get("outcome") == &json!("merged"))?;
+/// The newest revision of a branch, if somebody else has gone on with it: since it was merged, or since a run made it. Whoever
+/// has worked on it does not lose anything.
+async fn went_on(engine: &Engine, open: &OpenProgram, branch: &str, state: &State, run: Uuid) -> Option<u64> {
     let tip = engine.tip(open, &open.timeline.head(), branch).await.ok()?;
-    Some(tip.revision.entry.number).filter(|newest| *newest > proposed)
+    let newest = &tip.revision.entry;
+    let merged = state.get("proposed").as_u64().filter(|_| state.get("outcome") == &json!("merged"));
+    let by_others = match merged {
+        Some(merged) => newest.number > merged,
+        None => {
+            newest.number > u64::from(tip.branch)
+                && newest.origin.is_none_or(|origin| origin.run != run.into_bytes())
+        }
+    };
+    by_others.then_some(newest.number)
 }

@@ -10,6 +10,7 @@ use jsonschema::{PatternOptions, Validator};
 use lmlang_engine::{BoxFuture, Call, Engine};
 use lmlang_entities::Counts;
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use crate::graph_store::{GraphError, GraphStore};
 
@@ -61,6 +62,19 @@ pub struct ToolAnswer {
     pub said: String,
     /// What it changed.
     pub counts: Counts,
+    /// The revision of a program that it made.
+    pub made: Option<MadeRevision>,
+}
+
+/// A revision that a tool made: what taking a run back takes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeRevision {
+    /// The program.
+    pub program: Uuid,
+    /// The branch.
+    pub branch: String,
+    /// Its number.
+    pub number: u64,
 }
 
 /// Something that a model may call.

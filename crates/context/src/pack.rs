@@ -50,6 +50,13 @@ pub struct Since<'a> {
     pub program: &'a Program,
 }
 
+impl Since<'_> {
+    /// Whether what was told says as much as something in a detail.
+    fn covers(&self, detail: Detail) -> bool {
+        self.token.told.detail >= detail
+    }
+}
+
 /// A context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pack {
@@ -67,7 +74,8 @@ pub struct Pack {
     pub included: Vec<Item>,
     /// What belongs to it and was told neither here nor before.
     pub omitted: Vec<Omitted>,
-    /// What has changed in the working set: what is told, and what is gone. Empty without [`Since`].
+    /// What has changed in the working set: what is told, what is gone, and what belongs to it no longer. Empty without
+    /// [`Since`].
     pub changed: Vec<Ref>,
     /// All that the caller has been told by now.
     pub told: Told,
@@ -119,15 +127,17 @@ pub fn pack(program: &Program, request: &Request<'_>) -> Result<Pack, OverBudget
     let most_bytes = LEAST_BYTES + BYTES_PER_TOKEN * request.budget;
     let now = gather(program, request.focus, request.detail, most_bytes);
     let mut header = format!("; program {} @ r{}\n", request.name, request.revision);
-    let mut told = Told::default();
+    let mut told = Told { detail: request.detail, ..Told::default() };
     let mut beyond = now.beyond.clone();
     let (sections, changed) = match request.since {
         None => (now.sections, Vec::new()),
         Some(since) => {
             let delta = delta(program, request, since, &now, most_bytes);
             header.push_str(&delta.heading);
-            told = since.token.told.clone();
-            told.forget(&delta.gone);
+            if since.covers(request.detail) {
+                told = Told { detail: request.detail, ..since.token.told.clone() };
+                told.forget(&delta.gone);
+            }
             delta.untold.iter().for_each(|section| leave_out(&mut beyond, section));
             (delta.sections, delta.changed)
         }
@@ -161,11 +171,13 @@ struct Delta {
     /// What is as it was, and was not told as a whole.
     untold: Vec<Section>,
     changed: Vec<Ref>,
+    /// What is there no longer, or belongs to the working set no longer.
     gone: BTreeSet<Ref>,
 }
 
 /// Compares what belongs to the focus now with what belonged to it then. A section is told when it is new in the working
-/// set, when its text is another one, or when the caller asks about something new and was never told.
+/// set, when its text is another one, or when the caller asks about something new and was never told; all of them are when
+/// the caller was told in less detail.
 fn delta(
     program: &Program,
     request: &Request<'_>,
@@ -191,31 +203,42 @@ fn delta(
                 && texts.get(&section.of).is_some_and(|old| *old == section.text)
         }
     };
-    let (rest, sections): (Vec<&Section>, Vec<&Section>) = now.sections.iter().partition(|one| same(one));
-    let sections: Vec<Section> = sections.into_iter().cloned().collect();
+    let (rest, others): (Vec<&Section>, Vec<&Section>) = now.sections.iter().partition(|one| same(one));
     let (as_told, untold): (Vec<&Section>, Vec<&Section>) =
         rest.into_iter().partition(|section| since.token.told.has(section));
     let known = then.sections.iter().map(|section| section.of).chain(since.token.told.all());
-    let gone: BTreeSet<Ref> = known.filter(|of| program.place(*of).is_none()).collect();
+    let (known, removed): (BTreeSet<Ref>, BTreeSet<Ref>) = known.partition(|of| program.place(*of).is_some());
+    // Where the same is asked for again, and all that belongs to it was looked at.
+    let is_same_focus = since.token.focus == request.focus && now.beyond.is_empty();
+    let belongs: BTreeSet<Ref> = now.sections.iter().map(|section| section.of).collect();
+    let left: BTreeSet<Ref> = known.into_iter().filter(|of| is_same_focus && !belongs.contains(of)).collect();
     let mut heading = format!(
         "; since r{}: {} changed, {} removed, {} unchanged",
         since.token.revision,
-        sections.len(),
-        gone.len(),
+        others.len(),
+        removed.len(),
         as_told.len()
     );
-    if !untold.is_empty() {
+    let again = !since.covers(request.detail);
+    if again {
+        heading.push_str(", all told again in more detail");
+    } else if !untold.is_empty() {
         heading.push_str(&format!(", {} not told as a whole", untold.len()));
     }
     heading.push('\n');
-    for of in &gone {
+    for of in &removed {
         heading.push_str(&format!("; removed: {} {of}\n", since.program.path(*of)));
     }
-    let mut changed: Vec<Ref> =
-        sections.iter().map(|section| section.of).chain(gone.iter().copied()).collect();
+    for of in &left {
+        heading
+            .push_str(&format!("; not used here any more, and not followed: {} {of}\n", program.path(*of)));
+    }
+    let gone: BTreeSet<Ref> = removed.union(&left).copied().collect();
+    let mut changed: Vec<Ref> = others.iter().map(|section| section.of).chain(gone.iter().copied()).collect();
     let mut seen = BTreeSet::new();
     changed.retain(|of| seen.insert(*of));
-    let untold = untold.into_iter().cloned().collect();
+    let untold = untold.into_iter().filter(|_| !again).cloned().collect();
+    let sections = now.sections.iter().filter(|section| again || !same(section)).cloned().collect();
     Delta { heading, sections, untold, changed, gone }
 }
 

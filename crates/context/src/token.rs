@@ -7,13 +7,14 @@ use std::str::FromStr;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lmlang_ir::hash::Hasher;
+use lmlang_ir::text::Detail;
 use lmlang_ir::{Hash, Ref, RefKind};
 use thiserror::Error;
 
 use crate::section::{Role, Section};
 
 /// The form of a token; others are refused.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Refs of one kind in a token at most.
 pub const MOST_REFS: usize = 2_000;
 
@@ -36,6 +37,8 @@ pub struct Token {
 /// What a caller has been told as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
+    /// The least detail that any of it was told in.
+    pub detail: Detail,
     /// Entities by their own text.
     pub entities: BTreeSet<Ref>,
     /// Callers by the places where they use the focus.
@@ -91,6 +94,7 @@ impl fmt::Display for Token {
         bytes.extend(self.program);
         bytes.extend(self.root);
         put(&mut bytes, self.revision);
+        put(&mut bytes, self.told.detail as u64);
         put_refs(&mut bytes, self.focus.iter());
         put_refs(&mut bytes, self.told.entities.iter());
         put_refs(&mut bytes, self.told.callers.iter());
@@ -114,15 +118,21 @@ impl FromStr for Token {
         }
         let (program, root) = (take(&mut rest)?, take(&mut rest)?);
         let revision = number(&mut rest)?;
+        let detail = detail(number(&mut rest)?)?;
         let focus = refs(&mut rest)?;
         let entities = refs(&mut rest)?.into_iter().collect();
         let callers = refs(&mut rest)?.into_iter().collect();
-        let told = Told { entities, callers };
+        let told = Told { detail, entities, callers };
         match rest {
             [] => Ok(Token { program, revision, root, focus, told }),
             _ => Err(InvalidToken),
         }
     }
+}
+
+fn detail(number: u64) -> Result<Detail, InvalidToken> {
+    let all = [Detail::Summary, Detail::Standard, Detail::Full];
+    all.into_iter().find(|detail| *detail as u64 == number).ok_or(InvalidToken)
 }
 
 fn check(content: &[u8]) -> [u8; 4] {

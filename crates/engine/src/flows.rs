@@ -19,6 +19,7 @@ pub mod listing;
 mod live;
 pub mod moving;
 mod retention;
+pub mod rewinding;
 pub mod spans;
 pub mod starting;
 pub mod steering;

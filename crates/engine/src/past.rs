@@ -1,5 +1,6 @@
 //! Looking back: the entries of a log, and what became of single entities.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lmlang_history::log::{Header, RevisionKind};
@@ -19,6 +20,8 @@ pub struct HistoryQuery {
     pub newest: u64,
     /// Only entries on the way to a revision, and what follows them on a branch up to the newest: checkpoints.
     pub on_way_to: Option<Place>,
+    /// With `on_way_to`, also what merges on the way have brought in.
+    pub merged: bool,
     /// Only entries with smaller numbers.
     pub before: u64,
     /// Only entries by authors of this name.
@@ -39,6 +42,7 @@ impl HistoryQuery {
         HistoryQuery {
             newest,
             on_way_to: None,
+            merged: false,
             before: u64::MAX,
             author: None,
             touching: None,
@@ -115,11 +119,40 @@ impl Engine {
         Ok(total)
     }
 
+    /// Stretches of a line, with those that the merges in them have brought in.
+    async fn with_merged(&self, open: &OpenProgram, line: Vec<Stretch>) -> Result<Vec<Stretch>, Error> {
+        let mut unseen = line.clone();
+        let mut known: BTreeMap<u32, Stretch> =
+            line.into_iter().map(|stretch| (stretch.branch, stretch)).collect();
+        while let Some(stretch) = unseen.pop() {
+            let mut filter = HistoryFilter {
+                stretches: vec![stretch],
+                kinds: vec![records::to_kind(RevisionKind::Merge)],
+                ..HistoryFilter::default()
+            };
+            loop {
+                let merges = self.store().history(open.timeline.key(), &filter, CHUNK).await?;
+                for merge in self.headers(open, &merges).await? {
+                    for parent in merge.parents.iter().skip(1) {
+                        let way = self.way(open, *parent).await?;
+                        unseen.extend(way.stretches().iter().filter_map(|new| extended(&mut known, new)));
+                    }
+                }
+                match merges.last() {
+                    Some(last) if merges.len() as u64 == CHUNK => filter.before = Some(*last),
+                    _ => break,
+                }
+            }
+        }
+        Ok(known.into_values().collect())
+    }
+
     /// What the store knows of a query: of `touching` only that its entries mention the entity.
     async fn filter(&self, open: &OpenProgram, query: &HistoryQuery) -> Result<HistoryFilter, Error> {
         let stretches = match query.on_way_to {
             Some(Place { revision, branch }) => {
-                self.way(open, revision).await?.until(branch, query.newest).stretches().to_vec()
+                let line = self.way(open, revision).await?.until(branch, query.newest).stretches().to_vec();
+                if query.merged { self.with_merged(open, line).await? } else { line }
             }
             None => Vec::new(),
         };
@@ -337,4 +370,17 @@ fn mentioning(of: Ref, within: Option<FuncRef>) -> Vec<Vec<u8>> {
 fn mentions(edits: &[u8], words: &[Vec<u8>]) -> bool {
     let Ok(edits) = str::from_utf8(edits) else { return true };
     words.iter().any(|word| str::from_utf8(word).is_ok_and(|word| edits.contains(word)))
+}
+
+/// Takes a stretch in among others, of which each branch has one that begins where the branch does; answers what is new of it.
+fn extended(known: &mut BTreeMap<u32, Stretch>, new: &Stretch) -> Option<Stretch> {
+    let Some(old) = known.get_mut(&new.branch) else {
+        known.insert(new.branch, new.clone());
+        return Some(new.clone());
+    };
+    let (start, before, end) = (*old.entries.start(), *old.entries.end(), *new.entries.end());
+    (end > before).then(|| {
+        old.entries = start..=end;
+        Stretch { branch: new.branch, entries: before + 1..=end }
+    })
 }

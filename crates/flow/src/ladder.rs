@@ -33,7 +33,8 @@ pub enum Class {
     New,
     /// It may go away by itself.
     Random,
-    /// The same tool has failed alike on the same arguments: trying again changes nothing.
+    /// The same tool has failed alike on the same arguments, or in the same words where it has none: trying
+    /// again changes nothing.
     Identical,
     /// It has failed alike on other arguments: the plan is wrong, not its words.
     Systematic,
@@ -76,16 +77,22 @@ pub fn classify(before: &[Failure], failure: &Failure) -> Class {
     if failure.transient {
         return Class::Random;
     }
-    let alike = |other: &&Failure| {
-        other.code == failure.code && other.tool == failure.tool && other.arguments == failure.arguments
-    };
-    if failure.arguments.is_some() && before.iter().find(alike).is_some() {
+    if before.iter().any(|other| alike(other, failure)) {
         return Class::Identical;
     }
     if before.iter().any(|other| !other.transient && other.code == failure.code) {
         return Class::Systematic;
     }
     Class::New
+}
+
+fn alike(one: &Failure, other: &Failure) -> bool {
+    // What a tool without arguments was asked follows from the state, which is the same in every attempt.
+    let of_state = one.tool.is_some() && one.message == other.message;
+    one.code == other.code
+        && one.tool == other.tool
+        && one.arguments == other.arguments
+        && (one.arguments.is_some() || of_state)
 }
 
 /// Decides what becomes of a failure in an attempt of a node that may be tried so often.
@@ -115,7 +122,10 @@ pub fn remedy(
         Class::Systematic if before.iter().filter(|other| other.code == failure.code).count() > 1 => {
             escalate(node, failure, class, before.len() + 1)
         }
-        Class::Identical => escalate(node, failure, class, before.len() + 1),
+        Class::Identical => {
+            let before = before.iter().filter(|other| alike(other, failure)).count();
+            escalate(node, failure, class, before + 1)
+        }
         Class::New | Class::Systematic if attempt < attempts => again(attempt + 1),
         Class::New | Class::Systematic => escalate(node, failure, class, before.len() + 1),
     };

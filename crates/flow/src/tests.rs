@@ -252,6 +252,11 @@ fn failures_are_tried_again_waited_out_or_answered_by_a_person() {
     New: attempt 2 at 0
     Identical: `n` failed 2 times, each time alike: it broke (A). Go on?
     ");
+    insta::assert_snapshot!(ladder_of("A/1 B/2 A/1"), @r"
+    New: attempt 2 at 0
+    New: attempt 3 at 0
+    Identical: `n` failed 2 times, each time alike: it broke (A). Go on?
+    ");
     insta::assert_snapshot!(ladder_of("A/1 A/2 A/3"), @r"
     New: attempt 2 at 0
     Systematic: attempt 3 at 0
@@ -266,6 +271,25 @@ fn failures_are_tried_again_waited_out_or_answered_by_a_person() {
     Random: attempt 2 at 4000000
     Random: `n` failed 6 times, although it was waited for: it broke (BUSY). Go on?
     ");
+}
+
+/// What a tool says of the state alone is the same if its words are; what a node does by itself may come out
+/// otherwise.
+#[test]
+fn a_failure_without_arguments_is_known_by_its_words() {
+    let told = |tool: Option<&str>, message: &str| Failure {
+        tool: tool.map(str::to_owned),
+        message: message.to_owned(),
+        arguments: None,
+        ..failure("A", "")
+    };
+    let check = |tool, first, second, expect| {
+        let class = ladder::classify(&[told(tool, first)], &told(tool, second));
+        assert_eq!(class, expect, "{first}, {second}");
+    };
+    check(Some("branch"), "there is no branch `a`", "there is no branch `a`", Class::Identical);
+    check(Some("branch"), "there is no branch `a`", "`a` is busy", Class::Systematic);
+    check(None, "it broke off", "it broke off", Class::Systematic);
 }
 
 /// A flow with one node that fails.

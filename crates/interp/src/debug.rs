@@ -5,7 +5,7 @@
 //! as it does to show a trace.
 
 mod breakpoint;
-mod condition;
+mod expression;
 mod snapshots;
 mod why;
 mod why_not;
@@ -15,7 +15,7 @@ use std::ops::Range;
 use lmlang_ir::{FuncRef, RegionRef};
 
 pub use breakpoint::{Breakpoint, BreakpointError, Spot};
-pub use condition::ConditionError;
+pub use expression::ExpressionError;
 pub use why::{Why, why};
 pub use why_not::{WhyNot, why_not};
 
@@ -24,7 +24,9 @@ use crate::marks::Marks;
 use crate::outcome::{Location, Outcome, SourceValue, VariableValue};
 use crate::run::{Progress, Run, Snapshot};
 use crate::trace::{Trace, TraceLevel, started};
+use crate::value::Shown;
 use breakpoint::{Armed, Before};
+use expression::Expression;
 use snapshots::Snapshots;
 
 /// Fuel between two looks at whether to stop.
@@ -159,6 +161,21 @@ impl Debugger {
     /// The bytes of linear memory at some addresses, as far as there are any; `None` where the program has no memory.
     pub fn memory(&self, addresses: Range<u64>) -> Option<&[u8]> {
         self.run.memory().map(|_| self.run.bytes_at(&addresses))
+    }
+
+    /// What an expression in the text form comes to in a call, by its position in the stack; it sees what is in scope before
+    /// the node that the call stands at, and may read variables, globals and linear memory, and call what only reads. `None`
+    /// where there is no such call.
+    ///
+    /// # Errors
+    ///
+    /// Why it has no value.
+    pub fn evaluate(&mut self, frame: u32, text: &str) -> Option<Result<Shown, ExpressionError>> {
+        let place = self.run.place_at(frame).filter(|_| self.stands())?;
+        let found = Expression::new(&self.run, place, text);
+        Some(found.and_then(|mut expression| {
+            expression.evaluate(&mut self.run, frame).map_err(ExpressionError::NoValue)
+        }))
     }
 
     /// How many bytes linear memory has; `None` where the program has none.

@@ -48,7 +48,7 @@ mod world;
 pub use cache::Cache;
 pub use code::Lowering;
 pub use debug::{
-    Breakpoint, BreakpointError, ConditionError, Debugger, Interrupt, Spot, Stopped, Why, WhyNot, why,
+    Breakpoint, BreakpointError, Debugger, ExpressionError, Interrupt, Spot, Stopped, Why, WhyNot, why,
     why_not,
 };
 pub use nodes::{NodesError, NodesResult, NodesTrace, OpenPort, run_nodes};

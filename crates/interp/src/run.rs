@@ -28,6 +28,7 @@ use crate::world::{Environment, World, Written};
 
 pub use coverage::{Observer, Reach, Reached};
 pub(crate) use snapshot::Snapshot;
+pub(crate) use standing::Held;
 
 /// Bounds of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

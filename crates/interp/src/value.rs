@@ -42,6 +42,8 @@ pub(crate) struct Budget {
 impl Budget {
     /// For results, which are wanted whole.
     pub(crate) const WHOLE: Budget = Budget { parts: 4 << 20, depth: 200 };
+    /// For a value that somebody asks for.
+    pub(crate) const ASKED: Budget = Budget { parts: 4 << 10, depth: 32 };
     /// For steps of a trace.
     pub(crate) const STEP: Budget = Budget { parts: 64, depth: 8 };
 }

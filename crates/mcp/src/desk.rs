@@ -105,11 +105,7 @@ async fn beating<T>(work: impl Future<Output = T>, begins: &str, progress: &Prog
 
 /// What is told of a refusal.
 fn refusal(program: Option<String>, refused: &Refused) -> Reply {
-    let candidates = refused.candidates();
-    let mut text = format!("error {}: {}", refused.code, refused.message);
-    if !candidates.is_empty() {
-        text.push_str(&format!("; did you mean: {}", candidates.join(", ")));
-    }
+    let text = format!("error {}: {}", refused.code, refused.told());
     let mut data = json!({ "code": refused.code, "message": refused.message });
     if !refused.data.is_null() {
         data["data"] = refused.data.clone();
@@ -128,7 +124,10 @@ impl Result {
     pub(crate) fn of_error(error: &RpcError) -> Result {
         let data = hidden(error.data.clone());
         let mut text = format!("; program * @ -\nerror {} ({})", error.code.word(), error.code.number());
-        for (name, value) in data.as_object().into_iter().flatten() {
+        // In these two other fields say better what is to be done.
+        let says_itself = matches!(error.code, RpcCode::TokenLimitExceeded | RpcCode::ValidationError);
+        let fields = data.as_object().into_iter().flatten();
+        for (name, value) in fields.filter(|(name, _)| !(says_itself && *name == "recovery")) {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             text.push_str(&format!("\n{name}: {value}"));
         }

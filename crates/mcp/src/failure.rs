@@ -189,12 +189,34 @@ impl Refused {
         Refused { code: "UNSUPPORTED".to_owned(), message: message.into(), data: Value::Null }
     }
 
-    /// Names near the one that there is not.
-    pub(crate) fn candidates(&self) -> Vec<&str> {
-        let known = self.data.get("candidates").or_else(|| self.data.get("known"));
-        known.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+    /// What is wrong, with the names that come near, and those that there are.
+    pub(crate) fn told(&self) -> String {
+        let list = |name: &str| -> Vec<&str> {
+            let names = self.data.get(name).and_then(Value::as_array).into_iter().flatten();
+            names.filter_map(Value::as_str).collect()
+        };
+        let (mut near, known) = (list("candidates"), list("known"));
+        if near.is_empty() {
+            let given: Vec<&str> = self.message.split(['"', '`']).collect();
+            near.extend(known.iter().find(|name| given.iter().any(|given| is_slip(given, name))));
+        }
+        let mut told = self.message.clone();
+        if !near.is_empty() {
+            told.push_str(&format!("; did you mean: {}", near.join(", ")));
+        }
+        let more = known.len().saturating_sub(KNOWN);
+        if !known.is_empty() && (near.is_empty() || more == 0) {
+            told.push_str(&format!("; known: {}", known[..known.len() - more].join(", ")));
+            if more > 0 {
+                told.push_str(&format!(" and {more} more"));
+            }
+        }
+        told
     }
 }
+
+/// Names that are told of those that there are.
+const KNOWN: usize = 12;
 
 impl From<ask::Error> for Refused {
     fn from(error: ask::Error) -> Refused {
@@ -244,8 +266,18 @@ impl From<Refused> for Failure {
 }
 
 /// The name among those that there are which comes nearest, if one is near.
-pub(crate) fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    lmlang_ir::text::nearest(given, names).into_iter().next()
+pub(crate) fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let slip = names.clone().find(|name| is_slip(given, name));
+    slip.map(str::to_owned).or_else(|| lmlang_ir::text::nearest(given, names).into_iter().next())
+}
+
+/// Whether a text is a name but for case and underscores: `add_text` for `addText`.
+fn is_slip(given: &str, name: &str) -> bool {
+    given != name && letters(given) == letters(name)
+}
+
+fn letters(name: &str) -> String {
+    name.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -258,6 +290,28 @@ mod tests {
         assert_eq!(nearest("raed_doc", names.into_iter()).as_deref(), Some("read_doc"));
         assert_eq!(nearest("read_contxt", names.into_iter()).as_deref(), Some("read_context"));
         assert_eq!(nearest("delete_everything", names.into_iter()), None);
+        assert_eq!(nearest("RUN", names.into_iter()).as_deref(), Some("run"));
+        assert_eq!(nearest("readContext", names.into_iter()).as_deref(), Some("read_context"));
+    }
+
+    fn check_told(message: &str, data: Value, expect: &str) {
+        let refused = Refused { code: "BAD_REQUEST".to_owned(), message: message.to_owned(), data };
+        assert_eq!(refused.told(), format!("{message}{expect}"));
+    }
+
+    #[test]
+    fn refusals_tell_what_there_is() {
+        let fields = json!({ "candidates": [], "known": ["module", "text"] });
+        check_told("unknown field \"moduleName\" of type \"AddText\"", fields, "; known: module, text");
+        let values = json!({ "candidates": [], "known": ["PUBLIC", "PRIVATE"] });
+        let near = "; did you mean: PUBLIC; known: PUBLIC, PRIVATE";
+        check_told("enumeration type \"Visibility\" does not contain the value \"public\"", values, near);
+        let many: Vec<String> = (0..40).map(|index| format!("N_{index}")).collect();
+        let told = many[..12].join(", ");
+        check_told("no \"x\"", json!({ "known": many }), &format!("; known: {told} and 28 more"));
+        check_told("no \"n_7\"", json!({ "known": many }), "; did you mean: N_7");
+        check_told("there is no program `shp`", json!({ "candidates": ["shop"] }), "; did you mean: shop");
+        check_told("it is late", Value::Null, "");
     }
 
     /// CUE-27: one enum defines the codes.

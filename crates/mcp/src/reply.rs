@@ -150,7 +150,7 @@ impl Reply {
         let fixed = self.fixed(&text);
         let all = fixed + self.all_items() <= most && self.further == 0;
         let room = if all { most } else { most.saturating_sub(TAIL) };
-        let mut left = room.checked_sub(fixed).ok_or_else(|| too_large(fixed + TAIL, most))?;
+        let mut left = room.checked_sub(fixed).ok_or_else(|| too_large(self.least(fixed), most))?;
         let mut shown = 0;
         let mut cut = None;
         for item in &self.items {
@@ -162,7 +162,8 @@ impl Reply {
                 shown += 1;
             } else {
                 if shown == 0 {
-                    cut = Some(self.first_lines(&mut text, left, most)?);
+                    let lines = self.first_lines(&mut text, left);
+                    cut = Some(lines.ok_or_else(|| too_large(self.least(fixed), most))?);
                     shown = 1;
                 }
                 break;
@@ -198,14 +199,21 @@ impl Reply {
         self.items.iter().map(cost).sum()
     }
 
-    /// Shows as many lines of the first item as fit, and tells how many do not.
-    fn first_lines(&self, text: &mut String, mut left: u64, most: u64) -> Result<usize, RpcError> {
+    /// The fewest tokens that it can be told in, where some are taken in any case: all of it, or the first line of the first
+    /// item and that the rest is left out.
+    fn least(&self, fixed: u64) -> u64 {
+        let first = self.items.first().map_or(0, |item| {
+            let line = item.text.lines().next().map_or(0, tokens) + 1;
+            line + item.data.as_ref().map_or(0, |data| tokens(&data.to_string()) + 1)
+        });
+        let part = fixed + TAIL + first;
+        if self.further == 0 { part.min(fixed + self.all_items()) } else { part }
+    }
+
+    /// Shows as many lines of the first item as fit, and tells how many do not; nothing if not even one fits.
+    fn first_lines(&self, text: &mut String, mut left: u64) -> Option<usize> {
         let first = &self.items[0];
-        let data = first.data.as_ref().map_or(0, |data| tokens(&data.to_string()));
-        let line = first.text.lines().next().map_or(0, tokens) + 1;
-        // Enough is what is taken already, with this.
-        let enough = most - left + data + line;
-        left = left.saturating_sub(data);
+        left = left.saturating_sub(first.data.as_ref().map_or(0, |data| tokens(&data.to_string())));
         let mut shown = 0;
         for line in first.text.lines() {
             let cost = tokens(line) + 1;
@@ -217,10 +225,7 @@ impl Reply {
             text.push('\n');
             shown += 1;
         }
-        match shown {
-            0 => Err(too_large(enough, most)),
-            _ => Ok(first.text.lines().count() - shown),
-        }
+        (shown > 0).then(|| first.text.lines().count() - shown)
     }
 
     fn left_out(&self, missing: u64, cut: Option<usize>, cursor: Option<&str>) -> String {
@@ -341,6 +346,12 @@ mod tests {
         assert_eq!((error.code, &error.data["limit"]), (RpcCode::TokenLimitExceeded, &json!(500)));
         let enough = error.data["current_size"].as_u64().expect("a size");
         assert!((1_000..1_150).contains(&enough), "{enough}");
-        reply.fit(enough).expect("what is named is enough");
+        reply.clone().fit(enough).expect("what is named is enough");
+        reply.say("said in any case ".repeat(100));
+        for most in [20, 500] {
+            let error = reply.clone().fit(most).expect_err("it is too large");
+            let enough = error.data["current_size"].as_u64().expect("a size");
+            reply.clone().fit(enough).expect("what is named is enough");
+        }
     }
 }

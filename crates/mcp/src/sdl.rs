@@ -47,34 +47,56 @@ pub(crate) fn definition(name: &str) -> Option<&'static str> {
 }
 
 /// The names of all types.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     DEFINITIONS.keys().map(String::as_str)
 }
 
 /// The names of a type's fields, or of an enum's values.
 pub(crate) fn fields(name: &str) -> Vec<&'static str> {
-    let lines = members(name).into_iter();
-    lines
-        .map(|line| {
-            line.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or(line)
-        })
-        .collect()
+    members(name).iter().map(Member::name).collect()
 }
 
-/// The lines that begin a field or value of a type, without arguments and descriptions.
-fn members(name: &str) -> Vec<&'static str> {
+/// A field or value of a type.
+struct Member {
+    /// The line that begins it, of which arguments may stand in further ones.
+    line: &'static str,
+    /// Its description, in one line.
+    doc: String,
+}
+
+impl Member {
+    fn name(&self) -> &'static str {
+        let mut words = self.line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        words.next().unwrap_or(self.line)
+    }
+}
+
+/// The fields or values of a type.
+fn members(name: &str) -> Vec<Member> {
     let mut found = Vec::new();
     let (mut doc, mut deep) = (false, 0_usize);
+    let mut said = Vec::new();
     for line in definition(name).unwrap_or_default().lines() {
         let quotes = line.matches("\"\"\"").count();
         if doc || quotes > 0 {
             doc ^= quotes == 1;
+            if deep == 0 && quotes != 1 {
+                said.push(line.trim().trim_matches('"'));
+            }
             continue;
         }
-        let Some(line) = line.strip_prefix('\t') else { continue };
+        let Some(line) = line.strip_prefix('\t') else {
+            // What was said is about the type.
+            said.clear();
+            continue;
+        };
+        if deep == 0 && line.starts_with('"') {
+            said.push(line.trim_matches('"'));
+        }
         let at_field = deep == 0 && !line.starts_with(['\t', '"', ')']);
         if at_field {
-            found.push(line);
+            found.push(Member { line, doc: said.join(" ") });
+            said.clear();
         }
         if !line.trim_start().starts_with('"') {
             deep += line.matches('(').count();
@@ -84,22 +106,44 @@ fn members(name: &str) -> Vec<&'static str> {
     found
 }
 
-/// Fields whose names have a text in them, as `Type.field`, and types whose names have it.
+/// Words that callers use, by how they begin, with those that the schema has for the same.
+const OTHERWISE: [(&str, &str); 1] = [("debug", "simulation")];
+
+/// Fields whose names have a text in them, as `Type.field`, and types whose names have it; then fields of which names and
+/// descriptions have all of its words, with what the description says first.
 pub(crate) fn find(text: &str) -> Vec<String> {
-    let text = text.to_lowercase();
-    let mut found = Vec::new();
+    let text = text.trim().to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().map(stem).collect();
+    let (mut named, mut described) = (Vec::new(), Vec::new());
     for name in names() {
         if name.to_lowercase().contains(&text) {
-            found.push(name.to_owned());
+            named.push(name.to_owned());
         }
-        let fields = fields(name).into_iter();
-        found.extend(
-            fields
-                .filter(|field| field.to_lowercase().contains(&text))
-                .map(|field| format!("{name}.{field}")),
-        );
+        for member in members(name) {
+            let field = format!("{name}.{}", member.name());
+            let all = format!("{} {}", member.name(), member.doc).to_lowercase();
+            if member.name().to_lowercase().contains(&text) {
+                named.push(field);
+            } else if words.iter().all(|word| all.contains(word)) {
+                let first = member.doc.split(". ").next().unwrap_or_default();
+                described.push(format!("{field}: {first}"));
+            }
+        }
     }
-    found
+    // What a document begins with is what most look for.
+    described.sort_by_key(|field| !field.starts_with("Mutation.") && !field.starts_with("Query."));
+    named.extend(described);
+    named
+}
+
+/// A word as it may stand in a name or description, without its ending.
+fn stem(word: &str) -> &str {
+    if let Some((_, other)) = OTHERWISE.iter().find(|(begins, _)| word.starts_with(begins)) {
+        return other;
+    }
+    let endings = ["ing", "es", "s"].into_iter();
+    let mut stems = endings.filter_map(|ending| word.strip_suffix(ending));
+    stems.find(|stem| stem.len() >= 4).unwrap_or(word)
 }
 
 /// A type with all that it consists of.
@@ -114,7 +158,7 @@ pub(crate) fn closure(name: &str) -> String {
         }
         told.push_str(definition);
         told.push('\n');
-        let mut of: Vec<&'static str> = members(name).into_iter().filter_map(mentioned).collect();
+        let mut of: Vec<&'static str> = members(name).iter().filter_map(|of| mentioned(of.line)).collect();
         of.reverse();
         open.extend(of);
     }
@@ -139,6 +183,14 @@ mod tests {
         assert!(!fields("Program").contains(&"first"), "{:?}", fields("Program"));
         assert_eq!(fields("EdgeDirection"), ["BOTH", "IN", "OUT"]);
         assert!(find("undo").contains(&"Mutation.undo".to_owned()));
+        for (words, field) in [
+            ("debug", "Mutation.startSimulation: "),
+            ("debugging", "Mutation.controlSimulation: "),
+            ("bisecting", "Mutation.bisect: Finds the revision at which a test case broke"),
+            ("adds test cases", "Mutation.addCase: Adds a test case to a function"),
+        ] {
+            assert!(find(words).iter().any(|found| found.starts_with(field)), "{words}: {:?}", find(words));
+        }
         let edits = closure("EditInput");
         for name in ["input AddText", "input InsertNode", "enum Visibility"] {
             assert!(edits.contains(name), "{name}");

@@ -59,7 +59,8 @@ pub struct RunStanding {
     pub node: Option<String>,
     /// The number of its newest entry.
     pub last: u64,
-    /// When something is to be done about it; none if not before somebody has answered.
+    /// When something is to be done about it; none if not before somebody has answered. One that was cancelled may have
+    /// something to take away.
     pub wake: Option<Timestamp>,
     /// When it ended.
     pub ended: Option<Timestamp>,
@@ -313,6 +314,22 @@ impl Store {
             .value(runs::Column::Wake, at.0)
             .and_where(Expr::col(runs::Column::Id).eq(id))
             .and_where(Expr::col(runs::Column::Ended).is_null())
+            .to_owned();
+        self.committer().write(vec![update.into()], None).await?;
+        Ok(())
+    }
+
+    /// Notes that nothing is to be done any more about a run that has ended.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn rest_run(&self, id: Uuid) -> Result<(), Fault> {
+        let update = Query::update()
+            .table(runs::Entity)
+            .value(runs::Column::Wake, Option::<i64>::None)
+            .and_where(Expr::col(runs::Column::Id).eq(id))
+            .and_where(Expr::col(runs::Column::Ended).is_not_null())
             .to_owned();
         self.committer().write(vec![update.into()], None).await?;
         Ok(())

@@ -67,7 +67,7 @@ export function useWhy(sim: string) {
       ask(`Why did ${name} not run?`, async () => {
         const { data, error } = await client.query(RunWhyNotDocument, { id: sim, node }, FRESH).toPromise();
         const steps = data?.simulation?.whyNot;
-        const none = 'It did run, or the run has not come near it up to here.';
+        const none = 'It did run, or the run stopped before it came there.';
         return steps ? { steps, none } : { refusal: refusalOf(error) };
       }),
     [ask, client, sim],

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::act::parts::{Came, ErrorClassifier, EscalationHandler, Evaluator, Executor, ToolUse, Verdict};
 use crate::graph_store::GraphStore;
-use crate::tools::{Changes, Reach, ToolAnswer, ToolRegistry};
+use crate::tools::{Changes, MadeRevision, Reach, ToolAnswer, ToolRegistry};
 
 /// The code of arguments that do not fit a tool's schema.
 pub const INVALID_ARGUMENTS: &str = "INVALID_ARGUMENTS";
@@ -67,7 +67,12 @@ impl Executor for ToolExecutor {
                     ..failure(&error.code, error.message)
                 })?;
                 let counts = counted(answer.counts);
-                let notes = json!({ "lmlang.tool.said": answer.said, "lmlang.tool.counts": counts });
+                let mut notes = json!({ "lmlang.tool.said": answer.said, "lmlang.tool.counts": counts });
+                if let Some(MadeRevision { program, branch, number }) = answer.made {
+                    notes["program"] = json!(program);
+                    notes["branch"] = json!(branch);
+                    notes["revision"] = json!(number);
+                }
                 Ok((json!({ "value": answer.value, "said": answer.said, "counts": counts }), notes))
             });
             match answered.await {
@@ -75,6 +80,7 @@ impl Executor for ToolExecutor {
                     value: answer["value"].clone(),
                     said: answer["said"].as_str().unwrap_or_default().to_owned(),
                     counts: counts_of(&serde_json::from_value(answer["counts"].clone()).unwrap_or_default()),
+                    made: None,
                 })),
                 // Nobody but a person can say what has happened.
                 Err(Halt::Failed(failed)) if failed.code == lmlang_engine::flows::work::IN_DOUBT => {

@@ -11,11 +11,14 @@ use serde_json::{Value, json};
 
 use crate::asking::ask;
 use crate::draft::grounding::Catalog;
-use crate::draft::target::{Answer, Ask, DraftTarget};
-use crate::model::{Format, Models, Reply, Request};
+use crate::draft::target::{Answer, Ask, DraftTarget, Judged};
+use crate::model::{Format, Models, Reply, Request, shortened};
 
 /// For how long what a Manager says of its functions and its syntax is taken as it was.
 const TTL: Duration = Duration::from_secs(300);
+
+/// Most characters of what a Manager says that are told of a failure.
+const SAID: usize = 500;
 
 /// What a node has spent: added to the metrics of the state at its end.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,6 +67,11 @@ impl Catalogs {
 
 /// Asks the Manager, as an effect of the run: once for each question, however often the run is gone on with. What it says of
 /// functions and syntax is asked for once in a while.
+///
+/// # Errors
+///
+/// [`Halt::Failed`] for a Manager that is out of reach, and for an answer that says nothing of what was sent:
+/// it is not kept as one, and the ladder may have the same asked again.
 pub(super) async fn manager(
     target: &dyn DraftTarget,
     catalogs: &Catalogs,
@@ -80,35 +88,55 @@ pub(super) async fn manager(
     let asked = json!({ "method": method, "path": path, "body": request.body() });
     let effect = Effect::new("http", &format!("{method} {path}"), asked, repeat).noting(notes);
     let keeps = matches!(request, Ask::Functions | Ask::Syntax);
+    let request = &request;
     let answered = work.effect(effect, move |_| async move {
         if let Some(answer) = catalogs.get(&path).filter(|_| keeps) {
             let notes = json!({ "http.response.status_code": answer.status, "lmlang.cached": true });
             return Ok((json!({ "status": answer.status, "body": answer.body, "ms": 0 }), notes));
         }
         let started = Instant::now();
-        let answer = target.ask(&request).await.map_err(|error| Failure {
+        let answer = target.ask(request).await.map_err(|error| Failure {
             transient: true,
             ..failure("MANAGER_UNREACHABLE", error.to_string())
         })?;
+        if let Some(failed) = failed(request, &answer) {
+            return Err(failed);
+        }
         let answer = match answer.is_ok() {
-            true => Answer { body: needed_of(&request, answer.body), ..answer },
+            true => Answer { body: needed_of(request, answer.body), ..answer },
             false => answer,
         };
         if keeps {
             catalogs.keep(&path, &answer);
         }
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if answer.status >= 500 && !matches!(request, Ask::Explain(_) | Ask::Delete(_)) {
-            let message = format!("the Manager answers {}: {}", answer.status, answer.words());
-            return Err(Failure { transient: true, ..failure("MANAGER_FAILED", message) });
-        }
         let notes = json!({ "http.response.status_code": answer.status });
         Ok((json!({ "status": answer.status, "body": answer.body, "ms": ms }), notes))
     });
     let answered = answered.await?;
     spent.manager_ms += answered["ms"].as_u64().unwrap_or(0);
     let status = answered["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(0);
-    Ok(Answer { status, body: answered["body"].clone() })
+    let answer = Answer { status, body: answered["body"].clone(), retry_after: None };
+    // A receipt that holds such an answer is no better than the answer.
+    match failed(request, &answer) {
+        Some(failed) => Err(failed.into()),
+        None => Ok(answer),
+    }
+}
+
+/// The failure that an answer is, unless it says something of what was sent.
+fn failed(request: &Ask, answer: &Answer) -> Option<Failure> {
+    let (code, transient) = match request.judged(answer.status) {
+        Judged::Answered => return None,
+        Judged::Busy => ("MANAGER_FAILED", true),
+        Judged::Refused => ("MANAGER_REFUSED", false),
+    };
+    let asked = format!("`{} {}`", request.method(), request.path());
+    let said = shortened(&answer.words(), SAID);
+    let said = if said.is_empty() { "with nothing else".to_owned() } else { said };
+    let message = format!("the Manager answers {} to {asked}: {said}", answer.status);
+    let retry_after = answer.retry_after.and_then(|pause| i64::try_from(pause.as_micros()).ok());
+    Some(Failure { transient, retry_after, ..failure(code, message) })
 }
 
 /// What of a body is remembered: of the catalogs, which are long, names and what becomes of them.
@@ -127,17 +155,6 @@ fn needed_of(request: &Ask, body: Value) -> Value {
             json!({ "constructs": constructs })
         }
         Ask::Streams | Ask::Describe(_) | Ask::Create(_) | Ask::Explain(_) | Ask::Delete(_) => body,
-    }
-}
-
-/// What a Manager must answer well, or the node has failed.
-pub(super) fn needed(answer: Answer, what: &str) -> Result<Value, Failure> {
-    match answer.is_ok() {
-        true => Ok(answer.body),
-        false => Err(failure(
-            "MANAGER_REFUSED",
-            format!("{what}: the Manager answers {}: {}", answer.status, answer.words()),
-        )),
     }
 }
 
@@ -167,7 +184,7 @@ mod tests {
         let catalogs = Catalogs::default();
         let path = Ask::Functions.path();
         assert_eq!(catalogs.get(&path), None);
-        let answer = Answer { status: 200, body: json!([{ "name": "sum" }]) };
+        let answer = Answer { status: 200, body: json!([{ "name": "sum" }]), retry_after: None };
         catalogs.keep(&path, &answer);
         assert_eq!(catalogs.get(&path), Some(answer));
         assert_eq!(catalogs.get(&Ask::Syntax.path()), None);
@@ -176,7 +193,7 @@ mod tests {
             *when = when.checked_sub(TTL).expect("the machine has run for longer");
         }
         assert_eq!(catalogs.get(&path), None);
-        catalogs.keep(&path, &Answer { status: 503, body: Value::Null });
+        catalogs.keep(&path, &Answer { status: 503, body: Value::Null, retry_after: None });
         assert_eq!(catalogs.get(&path), None, "what is no answer is not kept");
     }
 }

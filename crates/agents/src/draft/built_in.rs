@@ -37,10 +37,13 @@ impl DraftTarget for BuiltIn {
                         Body::Json(body) => body,
                         Body::Text(text) => Value::String(text),
                     },
+                    retry_after: None,
                 },
-                Err(refused) => {
-                    Answer { status: refused.kind.status(), body: Value::String(refused.message) }
-                }
+                Err(refused) => Answer {
+                    status: refused.kind.status(),
+                    body: Value::String(refused.message),
+                    retry_after: None,
+                },
             })
         })
     }

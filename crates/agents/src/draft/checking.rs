@@ -5,7 +5,7 @@ use lmlang_engine::{Halt, Work};
 use lmlang_flow::{State, Step, Update};
 use serde_json::{Value, json};
 
-use crate::draft::asking::{Spent, needed};
+use crate::draft::asking::Spent;
 use crate::draft::definition::MOST_ATTEMPTS;
 use crate::draft::grounding::{Catalog, Columns};
 use crate::draft::target::Ask as Request;
@@ -29,8 +29,7 @@ impl Draft {
         // Streams that it joins are described first.
         for name in Catalog::streams_of(&sql) {
             if known.streams.get(&name).is_some_and(Option::is_none) {
-                let answer = self.manager(Request::Describe(name.clone()), work, spent).await?;
-                let described = needed(answer, &format!("the stream `{name}`"))?;
+                let described = self.manager(Request::Describe(name.clone()), work, spent).await?.body;
                 known.streams.insert(name, Some(Columns::of(&described["spec"]["schema"])));
                 update = update.with("catalog", json!(known));
             }
@@ -114,14 +113,11 @@ impl Draft {
         spent: &mut Spent,
     ) -> Result<Step, Halt> {
         let id = state.get("validation")["tmp_pipeline_id"].as_str().unwrap_or_default().to_owned();
-        // Whatever comes of it, the pipeline is taken away.
-        let pretty = match self.manager(Request::Explain(id), work, spent).await {
-            Ok(answer) if answer.is_ok() => {
-                answer.body.as_str().map_or_else(|| answer.body.to_string(), str::to_owned)
-            }
-            Ok(answer) => format!("it could not be explained: {}", answer.words()),
-            Err(Halt::Failed(failed)) => format!("it could not be explained: {}", failed.message),
-            Err(lost @ Halt::Lost(_)) => return Err(lost),
+        let answer = self.manager(Request::Explain(id), work, spent).await?;
+        // What the Manager cannot explain is taken away like what it can.
+        let pretty = match answer.is_ok() {
+            true => answer.body.as_str().map_or_else(|| answer.body.to_string(), str::to_owned),
+            false => format!("it could not be explained: {}", answer.words()),
         };
         let sql = sql(state);
         let sources: Vec<String> = Catalog::streams_of(&sql).into_iter().collect();

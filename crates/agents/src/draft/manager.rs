@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::draft::target::{Answer, Ask, DraftTarget, Unreachable};
 pub use crate::http_client::ServerError as AddressError;
-use crate::http_client::{HttpClient, address, client, with_causes};
+use crate::http_client::{HttpClient, address, client, retry_after, with_causes};
 
 /// Most bytes of an answer.
 const LARGEST: usize = 8 << 20;
@@ -51,12 +51,12 @@ impl RestManager {
         };
         let request = request.body(Full::from(body)).map_err(|error| error.to_string())?;
         let response = self.http.request(request).await.map_err(|error| with_causes(&error))?;
-        let status = response.status().as_u16();
+        let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
         let body = Limited::new(response.into_body(), LARGEST).collect().await;
         let body = body.map_err(|error| format!("its answer cannot be read: {error}"))?.to_bytes();
         let body = serde_json::from_slice(&body)
             .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&body).into_owned()));
-        Ok(Answer { status, body })
+        Ok(Answer { status, body, retry_after })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What drafts are made for: a Manager of streams and pipelines, which says what there is and checks a draft by making it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use lmlang_engine::{BoxFuture, Work};
 use serde_json::Value;
@@ -64,6 +65,33 @@ impl Ask {
             | Ask::Delete(_) => None,
         }
     }
+
+    /// What a status says to it.
+    #[must_use]
+    pub const fn judged(&self, status: u16) -> Judged {
+        match (self, status) {
+            (_, 200..=299) => Judged::Answered,
+            // What is wrong with what was sent, or what is there already.
+            (Ask::Create(_), 400 | 404 | 409 | 413 | 422) | (Ask::Explain(_), 400 | 404 | 409 | 422) => {
+                Judged::Answered
+            }
+            // What stays is taken away another time.
+            (Ask::Delete(_), _) => Judged::Answered,
+            (_, 408 | 425 | 429 | 500..) => Judged::Busy,
+            (_, _) => Judged::Refused,
+        }
+    }
+}
+
+/// What the status of an answer says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// What was asked for, or why what was sent is not good for that.
+    Answered,
+    /// Nothing of what was sent: the Manager cannot answer now, and may later.
+    Busy,
+    /// Nothing of what was sent: the Manager does not let in who asks, has no such path, or sends elsewhere.
+    Refused,
 }
 
 /// What a Manager answers.
@@ -73,6 +101,8 @@ pub struct Answer {
     pub status: u16,
     /// The body: JSON, or a text where it is none.
     pub body: Value,
+    /// For how long the Manager wants not to be asked again.
+    pub retry_after: Option<Duration>,
 }
 
 impl Answer {
@@ -151,4 +181,30 @@ fn encoded(name: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(asks: &[Ask], statuses: &[u16], expect: Judged) {
+        for (ask, status) in asks.iter().flat_map(|ask| statuses.iter().map(move |status| (ask, *status))) {
+            assert_eq!(ask.judged(status), expect, "{} {} {status}", ask.method(), ask.path());
+        }
+    }
+
+    /// What a Manager says of itself is told from what it says of a draft.
+    #[test]
+    fn a_status_is_about_the_draft_or_about_the_manager() {
+        let name = || "a".to_owned();
+        let catalog = [Ask::Streams, Ask::Describe(name()), Ask::Functions, Ask::Syntax];
+        let draft = [Ask::Create(Value::Null), Ask::Explain(name())];
+        let both = [&catalog[..], &draft].concat();
+        check(&both, &[200, 201, 204], Judged::Answered);
+        check(&both, &[408, 425, 429, 500, 502, 503, 504, 599], Judged::Busy);
+        check(&both, &[301, 302, 307, 401, 402, 403, 405, 407, 451], Judged::Refused);
+        check(&draft, &[400, 404, 409, 422], Judged::Answered);
+        check(&catalog, &[400, 404, 409, 422], Judged::Refused);
+        check(&[Ask::Delete(name())], &[200, 302, 401, 404, 429, 500], Judged::Answered);
+    }
 }

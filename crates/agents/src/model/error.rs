@@ -147,6 +147,14 @@ pub enum ModelError {
         /// What is wrong with it.
         why: String,
     },
+    /// It was called several times for this one answer. Code and class are those of the last call.
+    #[error("{calls} calls in a row: {error}")]
+    Repeated {
+        /// How many times.
+        calls: u32,
+        /// What came of the last call.
+        error: Box<ModelError>,
+    },
 }
 
 /// An answer that is not what its format and tools ask for.
@@ -233,9 +241,18 @@ impl Class {
 }
 
 impl ModelError {
+    /// The same as what came of the last of so many calls.
+    pub(crate) fn after(self, calls: u32) -> ModelError {
+        match calls {
+            0 | 1 => self,
+            calls => ModelError::Repeated { calls, error: Box::new(self) },
+        }
+    }
+
     /// What can be done about it.
-    pub const fn class(&self) -> Class {
+    pub fn class(&self) -> Class {
         match self {
+            ModelError::Repeated { error, .. } => error.class(),
             ModelError::NoModel { .. } => Class::NoModel,
             ModelError::Timeout { .. } | ModelError::Stalled { .. } => Class::Timeout,
             ModelError::Cut { .. } => Class::Cut,
@@ -257,8 +274,9 @@ impl ModelError {
     }
 
     /// The code, which stays.
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
+            ModelError::Repeated { error, .. } => error.code(),
             ModelError::NoModel { .. } => "MODEL_NONE",
             ModelError::Timeout { .. } => "MODEL_TIMEOUT",
             ModelError::Stalled { .. } => "MODEL_STALLED",
@@ -332,6 +350,17 @@ mod tests {
             let text = error.to_string();
             assert!(text.starts_with(|first: char| first.is_lowercase()) && !text.ends_with('.'), "{text}");
         }
+    }
+
+    #[test]
+    fn several_calls_fail_as_the_last_of_them_and_are_counted() {
+        let error = ModelError::Timeout { after: Duration::from_secs(120) };
+        assert_eq!(error.clone().after(1), error);
+        let repeated = error.clone().after(3);
+        assert_eq!((repeated.code(), repeated.class()), (error.code(), error.class()));
+        assert_eq!(repeated.to_string(), "3 calls in a row: the model did not answer within 120s");
+        let kept = serde_json::to_value(&repeated).unwrap();
+        assert_eq!(serde_json::from_value::<ModelError>(kept).unwrap(), repeated);
     }
 
     #[test]

@@ -51,10 +51,10 @@ impl Retrying {
             let asked = match error.class() {
                 Class::Transient { retry_after } => retry_after.unwrap_or_default(),
                 Class::Cut | Class::Timeout => Duration::ZERO,
-                Class::Refused | Class::Invalid | Class::NoModel => return Err(error),
+                Class::Refused | Class::Invalid | Class::NoModel => return Err(error.after(calls)),
             };
             let Some(delay) = delays.next().filter(|_| asked <= self.retry.longest) else {
-                return Err(error);
+                return Err(error.after(calls));
             };
             if told {
                 tell(Delta::Restarted);
@@ -224,7 +224,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn attempts_are_counted_and_refusals_final() {
         let (reply, _, _) = run(Acts::new().fails(busy(None)).fails(busy(None)).fails(busy(None))).await;
-        assert_eq!(reply.unwrap_err(), busy(None));
+        assert_eq!(reply.unwrap_err(), busy(None).after(3));
+        let (reply, _, _) = run(Acts::new().fails(busy(None)).fails(busy(Some(21)))).await;
+        assert_eq!(reply.unwrap_err(), busy(Some(21)).after(2));
         let refused = ModelError::Denied { status: 401, said: String::new() };
         let (reply, _, took) = run(Acts::new().fails(refused.clone()).says("hello")).await;
         assert_eq!((reply.unwrap_err(), took), (refused, Duration::ZERO));

@@ -159,7 +159,7 @@ impl Tool for Patching {
                 "created": counts.created, "updated": counts.updated,
                 "deleted": counts.deleted, "unchanged": counts.unchanged,
             });
-            Ok(ToolAnswer { value, said: format!("{what}: {}", in_words(counts)), counts })
+            Ok(ToolAnswer { value, said: format!("{what}: {}", in_words(counts)), counts, made: None })
         })
     }
 }
@@ -197,7 +197,7 @@ impl Tool for Query {
                 "columns": table.columns, "rows": rows, "found": found,
                 "truncated": table.truncated || rows.len() < found,
             });
-            Ok(ToolAnswer { value, said: format!("found {found} {of}"), counts: Counts::default() })
+            Ok(ToolAnswer { value, said: format!("found {found} {of}"), ..ToolAnswer::default() })
         })
     }
 }
@@ -234,7 +234,7 @@ impl Tool for Around {
             let entities = counted(found.nodes.len() as u64, "entity", "entities");
             let relations = counted(found.edges.len() as u64, "relation", "relations");
             let said = format!("`{name}`: {entities}, {relations}");
-            Ok(ToolAnswer { value: around(&found), said, counts: Counts::default() })
+            Ok(ToolAnswer { value: around(&found), said, ..ToolAnswer::default() })
         })
     }
 }

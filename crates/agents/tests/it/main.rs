@@ -2,6 +2,7 @@
 
 mod assembled;
 mod exported;
+mod faults;
 mod killed;
 mod long;
 mod manager;

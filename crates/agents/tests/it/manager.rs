@@ -7,6 +7,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use lmlang_agents::draft::manager::RestManager;
 use serde_json::{Value, json};
@@ -40,7 +41,7 @@ impl Manager {
         RestManager::new(&self.url).expect("it is an address")
     }
 
-    /// The next request that begins so is answered with this.
+    /// The next request that begins so is answered with this, and may come again at once.
     pub(crate) fn order(&self, request: &str, status: u16, body: &str) {
         self.held().ordered.push_back((request.to_owned(), status, body.to_owned()));
     }
@@ -75,7 +76,8 @@ async fn answer(State(state): State<Arc<Mutex<Held>>>, request: Request) -> Resp
     if held.ordered.front().is_some_and(|(beginning, _, _)| asked.starts_with(beginning.as_str()))
         && let Some((_, status, body)) = held.ordered.pop_front()
     {
-        return (StatusCode::from_u16(status).expect("a status"), body).into_response();
+        let status = StatusCode::from_u16(status).expect("a status");
+        return (status, [(RETRY_AFTER, "0")], body).into_response();
     }
     let (status, body) = held.answer(&asked, &body);
     let text = body.as_str().map(str::to_owned);

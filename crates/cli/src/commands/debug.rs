@@ -68,6 +68,7 @@ Commands, one a line; with the first letter where it is in brackets. Numbers are
   breaks            the breakpoints;  delete [N] removes one, or all
   [w]here           the calls;  list the function
   [l]ocals [CALL]   the values of a call, by its number [default: of the innermost]
+  [p]rint EXPRESSION           what it comes to: a name, `array.get names, 70`, `add.i64 (var.get n), 1`
   [g]lobals         the values of the globals
   [m]emory ADDRESS [BYTES]     bytes of linear memory [default: 64]
   trace [N]         the last N steps
@@ -212,6 +213,7 @@ impl Session {
                 self.locals_of(frame)
                     .ok_or_else(|| bad(format!("there is no call {frame}: `where` lists them")))?
             }
+            (None, "print" | "p") => self.evaluated(rest).map_err(bad)?,
             (None, "globals" | "g") => self.globals(),
             (None, "memory" | "m") => self.memory(rest).map_err(bad)?,
             (None, "list") => self.list(),
@@ -244,11 +246,11 @@ impl Session {
                 let fuel = Some(self.debugger.run().fuel_used());
                 let found = why_not(&self.run, fuel, of, node, &mut interrupt);
                 let found = found.ok_or_else(|| bad("it was interrupted".to_owned()))?;
-                match found.ran {
-                    true => Answer {
-                        text: format!("{node} did run\n"),
-                        json: json!({ "ran": true, "steps": [] }),
-                    },
+                let nothing = |text: String| Answer { text, json: json!({ "ran": found.ran, "steps": [] }) };
+                match found.steps.is_empty() {
+                    _ if found.ran => nothing(format!("{node} did run\n")),
+                    true if found.stopped => nothing(format!("the run stands before {node}\n")),
+                    true => nothing(format!("the run never came near {node}\n")),
                     false => self.steps(found.steps),
                 }
             }

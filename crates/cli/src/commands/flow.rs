@@ -366,7 +366,11 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             });
             output.data(&json, || {
                 let entries = counted(rewound.superseded, "entry", "entries");
-                let verb = if *dry_run { "would not count" } else { "does not count" };
+                let verb = match (*dry_run, rewound.superseded) {
+                    (true, _) => "would not count",
+                    (false, 1) => "does not count",
+                    (false, _) => "do not count",
+                };
                 let mut text = format!("{entries} after step {to} {verb} any more\n");
                 for branch in &rewound.reverted {
                     text += &format!("taken back on {branch}\n");

@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// The program, by name or id.
     program: String,
     /// One revision, with what it made, changed and removed, and what is left of that.
-    #[arg(conflicts_with_all = ["by", "touching"])]
+    #[arg(conflicts_with_all = ["by", "touching", "merged"])]
     revision: Option<String>,
     #[command(flatten)]
     view: View,
@@ -30,12 +30,16 @@ pub(crate) struct Args {
     /// Only those that changed this entity, by ref or path, such as `n12` or `module::name`.
     #[arg(long, value_name = "REF")]
     touching: Option<String>,
+    /// With what merges have brought in: revisions of other branches, which may be gone.
+    #[arg(long)]
+    merged: bool,
 }
 
-const DOCUMENT: &str =
-    "query($id: ID, $name: String, $at: String, $first: Int!, $after: String, $author: String, $touching: String) {
+const DOCUMENT: &str = "query(
+  $id: ID, $name: String, $at: String, $first: Int!, $after: String, $author: String, $touching: String, $merged: Boolean!
+) {
   program(id: $id, name: $name, at: $at) {
-    history(first: $first, after: $after, author: $author, touching: $touching) {
+    history(first: $first, after: $after, author: $author, touching: $touching, merged: $merged) {
       nodes { ...Shown } pageInfo { hasNextPage endCursor }
     }
   }
@@ -205,6 +209,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     }
     variables["author"] = args.by.clone().into();
     variables["touching"] = args.touching.clone().into();
+    variables["merged"] = args.merged.into();
     let (revisions, more) = with_client(settings, Missing::Refuse, async |client| {
         let page = |answer: About<History>| answer.program.history;
         client.list(&format!("{DOCUMENT}\n{SHOWN}"), variables, args.limit as usize, page).await

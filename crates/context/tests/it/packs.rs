@@ -253,6 +253,48 @@ fn since_tells_what_has_changed() {
     assert!(!delta.told.callers.contains(&named(&before, "shop::twice")));
 }
 
+#[test]
+fn what_the_focus_uses_no_longer_is_named() {
+    let before = read(SHOP);
+    let focus = [named(&before, "shop::total")];
+    let first = pack_of(&before, &focus, 4_000).unwrap();
+    let tax = named(&before, "shop::tax");
+    assert!(first.told.entities.contains(&tax));
+    let token = token_of(&before, &focus, &first.told);
+    let mut refs = lmlang_ir::RefAllocator::starting_at(before.largest_number() + 1);
+    let full = lmlang_ir::text::print_program(&before, Detail::Full);
+    let call = full.lines().find(|line| line.contains("call tax")).unwrap();
+    let (name, _) = call.trim().split_once(" = ").unwrap();
+    let text = full.replace(call, &format!("  {name} = const.i64 7")).replace("100#", "1000#");
+    let after = lmlang_ir::text::parse_program(&text, &mut refs).unwrap();
+    let since = Since { token: &token, program: &before };
+    let delta =
+        pack_with(&after, &focus, 4_000, Detail::Standard, Some(since), Tokenizer::default()).unwrap();
+    let named = format!("; not used here any more, and not followed: shop::tax {tax}\n");
+    assert!(delta.text.contains(&named), "{}", delta.text);
+    assert!(delta.changed.contains(&tax) && !delta.told.entities.contains(&tax));
+}
+
+#[test]
+fn who_was_told_less_is_told_again() {
+    let program = read(SHOP);
+    let focus = [named(&program, "shop::total")];
+    let of = |detail, told: Option<&Told>| {
+        let token = told.map(|told| token_of(&program, &focus, told));
+        let since = token.as_ref().map(|token| Since { token, program: &program });
+        pack_with(&program, &focus, 4_000, detail, since, Tokenizer::default()).unwrap()
+    };
+    let (summary, full) = (of(Detail::Summary, None), of(Detail::Full, None));
+    let again = of(Detail::Full, Some(&summary.told));
+    assert_eq!((&again.included, &again.told), (&full.included, &full.told));
+    let heading = "; since r7: 0 changed, 0 removed, 4 unchanged, all told again in more detail\n";
+    assert_eq!(again.text.replacen(heading, "", 1), full.text);
+    assert_eq!(again.changed, []);
+    // The other way there is nothing to tell; from then on, no more than the least is known.
+    let less = of(Detail::Summary, Some(&full.told));
+    assert_eq!((&less.included[..], less.told.detail), (&[][..], Detail::Summary));
+}
+
 /// What the budget cut away stays left out, whatever the token says: nobody has read it.
 #[test]
 fn what_was_never_told_as_a_whole_is_not_unchanged() {

@@ -481,6 +481,7 @@ impl Engine {
                 let machine = live.machine.lock().await;
                 (machine.status() == Status::Cancelled).then(|| machine.state().clone())
             };
+            let is_cancelled = cancelled.is_some();
             if let (Some(state), Some(code)) = (cancelled, &live.code) {
                 let (run, program, call) = (live.id, live.program, live.call(0, None));
                 code.let_go(LetGo { engine: self, run, state: &state, program, call }).await;
@@ -489,6 +490,9 @@ impl Engine {
                 && let Err(error) = Box::pin(self.go_on(parent)).await
             {
                 tracing::warn!(run = %parent, %error, "a run cannot be gone on with");
+            }
+            if is_cancelled && let Err(error) = self.store().rest_run(live.id).await {
+                tracing::warn!(run = %live.id, %error, "it is done again that a run has let go");
             }
             let children = self.store().child_runs(live.id).await.unwrap_or_default();
             for child in children.into_iter().filter(|child| child.standing.ended.is_none()) {

@@ -295,7 +295,12 @@ pub(crate) fn child_id(parent: Uuid, number: u64) -> Uuid {
 /// How a run stands, for lists and for whoever goes on with it.
 pub(crate) fn standing(run: &Run, now: i64) -> RunStanding {
     let waits = run.subs().next().is_some();
-    let wake = run.wake().into_iter().chain(waits.then(|| now.saturating_add(LOOKS_AGAIN))).min();
+    let wake = match (run.status(), run.has_ended()) {
+        // Until it has taken away what it made.
+        (Status::Cancelled, _) => Some(now.saturating_add(LOOKS_AGAIN)),
+        (_, true) => None,
+        (_, false) => run.wake().into_iter().chain(waits.then(|| now.saturating_add(LOOKS_AGAIN))).min(),
+    };
     RunStanding {
         status: match run.status() {
             Status::Running => RunStatus::Running,
@@ -306,7 +311,7 @@ pub(crate) fn standing(run: &Run, now: i64) -> RunStanding {
         },
         node: run.node().map(str::to_owned),
         last: run.last(),
-        wake: wake.filter(|_| !run.has_ended()).map(Timestamp),
+        wake: wake.map(Timestamp),
         ended: run.ended_at().map(Timestamp),
     }
 }

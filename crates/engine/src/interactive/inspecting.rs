@@ -37,10 +37,10 @@ impl Engine {
     /// # Errors
     ///
     /// The simulation is a stream, or its run cannot be made again.
-    pub async fn inspect_interactive<T>(
+    pub async fn inspect_interactive<T: Send + 'static>(
         &self,
         simulation: &Arc<Simulation>,
-        look: impl FnOnce(&Debugger) -> T,
+        look: impl FnOnce(&mut Debugger) -> T + Send + 'static,
     ) -> Result<Option<T>, Error> {
         let Some(of) = simulation.interactive() else {
             let message = "the simulation is a stream: only what `startSimulation` began can be looked into";
@@ -48,7 +48,9 @@ impl Engine {
         };
         match of.at_rest().await {
             None => return Ok(None),
-            Some(hand) if hand.is_some() => return Ok(hand.as_ref().map(look)),
+            Some(mut hand) if hand.is_some() => {
+                return joined(tokio::task::spawn_blocking(move || hand.as_mut().map(look)).await);
+            }
             Some(_) => {}
         }
         // In the order in which who moves it takes them.
@@ -65,11 +67,9 @@ impl Engine {
                 };
                 *hand = engine.made_again(&held, &of.standing(), &mut given_up)?;
             }
-            Ok::<_, Error>(hand)
+            Ok::<_, Error>(hand.as_mut().map(look))
         });
-        let hand = joined(made.await)??;
-        let found = hand.as_ref().map(look);
-        drop(hand);
+        let found = joined(made.await)??;
         self.let_go_of_runs();
         Ok(found)
     }

@@ -1,8 +1,10 @@
 //! Looking back over a log.
 
-use lmlang_engine::{Error, HistoryQuery};
+use lmlang_engine::{Call, Error, HistoryQuery, MergeRequest, Outcome, Place, Proposal, Selector};
+use lmlang_history::log::Actor;
+use lmlang_history::request::{AddText, EditRequest};
 
-use crate::fixture::{Fixture, OFTEN};
+use crate::fixture::{Fixture, OFTEN, call};
 
 const TEXT: &str = "module app
 
@@ -87,4 +89,64 @@ async fn entries_that_touch_something_are_counted_over_the_whole_log() {
     let (author, touching) = (Some("nobody".to_owned()), of("app::one"));
     let by_nobody = HistoryQuery { author, touching, ..HistoryQuery::up_to(newest, 100) };
     assert_eq!(fixture.engine.history_len(&open, &by_nobody).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn what_merges_brought_in_is_told_when_it_is_asked_for() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    let engine = &fixture.engine;
+    let author = |name: &str| Call::by(Actor { name: name.to_owned(), ..call().actor });
+    engine.create_branch(&open, "draft", None, &call()).await.unwrap();
+    let add = async |branch: &str, name: &str, by: &str| {
+        let text = format!("func {name}() -> () pure {{\n  return\n}}\n");
+        let proposal = Proposal {
+            program: Selector::Name("shop".to_owned()),
+            branch: branch.to_owned(),
+            base: None,
+            edits: vec![EditRequest::AddText(AddText { module: Some("app".to_owned()), text })],
+            dry_run: false,
+            require_complete: false,
+            verify_all: false,
+        };
+        match engine.propose(proposal, &author(by)).await.unwrap() {
+            Outcome::Applied(applied) => applied.after.entry.number,
+            other => panic!("{other:?}"),
+        }
+    };
+    let drafted = add("draft", "three", "ann").await;
+    engine.create_branch(&open, "finer", Some("draft"), &call()).await.unwrap();
+    let finer = add("finer", "four", "ben").await;
+    let merge = |from: &str, into: &str| MergeRequest {
+        from: from.to_owned(),
+        into: into.to_owned(),
+        resolutions: Vec::new(),
+        expected_head: None,
+        dry_run: false,
+    };
+    for (from, into) in [("finer", "draft"), ("draft", "main")] {
+        engine.merge(&open, &merge(from, into), &call()).await.unwrap();
+        engine.delete_branch(&open, from, &call()).await.unwrap();
+    }
+    let later = add("main", "five", "ann").await;
+    let head = open.timeline.head();
+    let place = Place { revision: head.main.revision.entry.number, branch: 0 };
+    let of = async |author: Option<&str>, merged: bool| {
+        let query = HistoryQuery {
+            on_way_to: Some(place),
+            merged,
+            author: author.map(str::to_owned),
+            ..HistoryQuery::up_to(head.last, 100)
+        };
+        let page = engine.history(&open, &query).await.unwrap();
+        let numbers: Vec<u64> = page.entries.iter().map(|entry| entry.number).collect();
+        assert_eq!(engine.history_len(&open, &query).await.unwrap(), numbers.len() as u64);
+        numbers
+    };
+    let (line, all) = (of(None, false).await, of(None, true).await);
+    assert!(line.iter().all(|number| all.contains(number)));
+    assert!([drafted, finer].iter().all(|number| all.contains(number) && !line.contains(number)));
+    assert_eq!(of(Some("ann"), false).await, [later]);
+    assert_eq!(of(Some("ann"), true).await, [later, drafted]);
+    assert_eq!(of(Some("ben"), true).await, [finer]);
 }

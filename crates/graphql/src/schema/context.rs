@@ -139,7 +139,7 @@ impl ContextPack {
         Rows(self.pack.omitted.iter().map(item).collect())
     }
 
-    /// With `since`: the refs of what has changed in the working set, of what is new in it, and of what is gone.
+    /// With `since`: the refs of what has changed in the working set, of what is new in it, and of what is gone from it.
     async fn changed_since(&self) -> Vec<String> {
         self.pack.changed.iter().map(ToString::to_string).collect()
     }

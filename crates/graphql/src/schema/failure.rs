@@ -3,7 +3,7 @@
 use lmlang_engine::{BisectError, Error};
 use lmlang_entities::cypher::CypherError;
 use lmlang_entities::{ConstraintViolation, Place, ValidationError};
-use lmlang_interp::{BreakpointError, ConditionError};
+use lmlang_interp::{BreakpointError, ExpressionError};
 
 use crate::error::{ApiError, Code, cut};
 
@@ -109,20 +109,8 @@ fn breakpoint(index: usize, error: &BreakpointError) -> ApiError {
     };
     let path = format!("breakpoints[{index}].{field}");
     let data = match error {
-        BreakpointError::Condition(ConditionError::Text(errors)) => {
-            let errors: Vec<_> = errors
-                .iter()
-                .map(|error| {
-                    serde_json::json!({
-                        "code": error.code, "message": error.message, "line": error.line, "column": error.column,
-                        "expected": error.expected, "found": error.found, "candidates": error.candidates,
-                    })
-                })
-                .collect();
-            serde_json::json!({ "path": [path], "errors": errors })
-        }
-        BreakpointError::Condition(_)
-        | BreakpointError::NoNode(..)
+        BreakpointError::Condition(error) => wrong_expression(&path, error),
+        BreakpointError::NoNode(..)
         | BreakpointError::NoFunction(_)
         | BreakpointError::NoVariable(..)
         | BreakpointError::NoGlobal(_)
@@ -130,4 +118,23 @@ fn breakpoint(index: usize, error: &BreakpointError) -> ApiError {
         | BreakpointError::WatchWithCondition => serde_json::json!({ "path": [path] }),
     };
     ApiError::new(Code::BadRequest, error.to_string()).data(data)
+}
+
+/// An expression without a value, with the places in its text.
+pub(crate) fn expression(path: &str, error: &ExpressionError) -> ApiError {
+    ApiError::new(Code::BadRequest, error.to_string()).data(wrong_expression(path, error))
+}
+
+fn wrong_expression(path: &str, error: &ExpressionError) -> serde_json::Value {
+    let ExpressionError::Text(errors) = error else { return serde_json::json!({ "path": [path] }) };
+    let errors: Vec<_> = errors
+        .iter()
+        .map(|error| {
+            serde_json::json!({
+                "code": error.code, "message": error.message, "line": error.line, "column": error.column,
+                "expected": error.expected, "found": error.found, "candidates": error.candidates,
+            })
+        })
+        .collect();
+    serde_json::json!({ "path": [path], "errors": errors })
 }

@@ -7,9 +7,10 @@ use lmlang_engine as engine;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
-use crate::schema::failure::fail;
+use crate::schema::failure::{expression, fail};
 use crate::schema::run_outcome::NodeValue;
-use crate::schema::scalars::Count;
+use crate::schema::scalars::{Count, ValueText};
+use crate::schema::trace_page::shown_text;
 use crate::schema::view::View;
 
 /// Bytes that one request reads at most.
@@ -35,7 +36,7 @@ pub(super) async fn call(
     frame: i32,
 ) -> Found<Rows<NodeValue>> {
     let Ok(frame) = u32::try_from(frame) else { return Ok(None) };
-    let found = view.engine().inspect_interactive(simulation, |debugger| {
+    let found = view.engine().inspect_interactive(simulation, move |debugger| {
         Some((debugger.values_at(frame)?, debugger.variables_at(frame)?))
     });
     let Some((values, variables)) = found.await.map_err(fail)?.flatten() else { return Ok(None) };
@@ -43,10 +44,29 @@ pub(super) async fn call(
     Ok(Some(values.chain(variables.iter().map(|one| NodeValue::of_variable(view, one))).collect()))
 }
 
+/// What an expression comes to in a call.
+pub(super) async fn evaluate(
+    view: &View,
+    simulation: &Arc<engine::Simulation>,
+    text: String,
+    frame: Option<i32>,
+) -> Found<ValueText> {
+    let Ok(frame) = frame.map(u32::try_from).transpose() else { return Ok(None) };
+    let found = view.engine().inspect_interactive(simulation, move |debugger| {
+        let innermost = debugger.stack().len().checked_sub(1)? as u32;
+        debugger.evaluate(frame.unwrap_or(innermost), &text)
+    });
+    let Some(found) = found.await.map_err(fail)?.flatten() else { return Ok(None) };
+    found.map(|shown| Some(shown_text(view, &shown))).map_err(|error| expression("expression", &error))
+}
+
 /// The globals.
 pub(super) async fn globals(view: &View, simulation: &Arc<engine::Simulation>) -> Found<Rows<NodeValue>> {
-    let found =
-        view.engine().inspect_interactive(simulation, |debugger| debugger.globals()).await.map_err(fail)?;
+    let found = view
+        .engine()
+        .inspect_interactive(simulation, move |debugger| debugger.globals())
+        .await
+        .map_err(fail)?;
     Ok(found.map(|found| found.iter().map(|one| NodeValue::of_variable(view, one)).collect()))
 }
 
@@ -67,7 +87,7 @@ pub(super) async fn memory(
             return Err(ApiError::new(Code::BadRequest, message).at("length"));
         }
     };
-    let found = view.engine().inspect_interactive(simulation, |debugger| {
+    let found = view.engine().inspect_interactive(simulation, move |debugger| {
         let bytes = debugger.memory(address..address.saturating_add(bytes))?;
         Some((bytes.iter().map(|byte| format!("{byte:02x}")).collect(), debugger.memory_size()?))
     });

@@ -16,7 +16,7 @@ use crate::schema::cases::{self, TestCase};
 use crate::schema::checking::{self, Counterexample, MutationReport};
 use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
 use crate::schema::context::{self as contexts, ContextInput, ContextPack};
-use crate::schema::defaults::{Full, Int, Main, Or, Standard};
+use crate::schema::defaults::{Full, Int, Main, No, Or, Standard};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::diff::ProgramDiff;
 use crate::schema::failure::fail;
@@ -440,6 +440,7 @@ impl Program {
     }
 
     /// Its revisions up to this one, newest first.
+    #[expect(clippy::too_many_arguments, reason = "they are those of the field")]
     async fn history(
         &self,
         context: &Context<'_>,
@@ -453,10 +454,12 @@ impl Program {
         )]
         touching: Option<String>,
         #[graphql(desc = "Only those of this kind.")] kind: Option<RevisionKind>,
+        #[graphql(desc = "With what merges brought in, of other branches.", default)] merged: Or<No>,
     ) -> Nullable<Connection<Revision>> {
         self.read(async |view| {
             let page = PageRequest::new(first, after)?;
-            revision::history(view, page, Counted::of(context), author, touching, kind).await
+            let only = revision::Only { author, touching, kind, merged: merged.0 };
+            revision::history(view, page, Counted::of(context), only).await
         })
         .await
     }

@@ -256,14 +256,20 @@ async fn touched_entity(view: &View, given: &str) -> std::result::Result<Ref, Ap
     }
 }
 
+/// Which revisions a history tells.
+pub(crate) struct Only {
+    pub(crate) author: Option<String>,
+    pub(crate) touching: Option<String>,
+    pub(crate) kind: Option<RevisionKind>,
+    pub(crate) merged: bool,
+}
+
 /// The revisions of a program up to a view, newest first; cursors are numbers.
 pub(crate) async fn history(
     view: &View,
     page: PageRequest,
     counted: Counted,
-    author: Option<String>,
-    touching: Option<String>,
-    kind: Option<RevisionKind>,
+    Only { author, touching, kind, merged }: Only,
 ) -> std::result::Result<Connection<Revision>, ApiError> {
     let touching = match touching {
         Some(given) => Some(touched_entity(view, &given).await?),
@@ -276,6 +282,7 @@ pub(crate) async fn history(
     };
     let query = HistoryQuery {
         on_way_to: Some(place),
+        merged,
         before: page.after_number()?.unwrap_or(u64::MAX),
         author,
         touching,

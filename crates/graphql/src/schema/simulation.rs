@@ -23,7 +23,7 @@ use crate::schema::interactive::Breakpoint;
 use crate::schema::program::Program;
 use crate::schema::run_input::{self, ExecutionTier, PortValue, SimulateInput};
 use crate::schema::run_outcome::{FrameLocation, NodeValue, Outcome, PlaceParts, outcome, parts};
-use crate::schema::scalars::Count;
+use crate::schema::scalars::{Count, ValueText};
 use crate::schema::simulation_status::SimulationStatus;
 use crate::schema::trace_page::{TracePage, TraceStep, counted_steps, trace_page};
 use crate::schema::value_page::ValuePage;
@@ -422,6 +422,19 @@ impl Simulation {
         nullable_if_any(inspecting::call(&self.view, &self.simulation, frame).await)
     }
 
+    /// The value of an expression in the text form where an interactive one stands: `array.get names, 70`,
+    /// `add.i64 total, (var.get n)`. It sees what is in scope before the node that the call stands at, may read variables,
+    /// globals and linear memory, and call what is bounded by `reads`, for 1,000,000 nodes at most. Shows more of a value
+    /// than `locals`: up to 4,096 elements and letters. Null where there is no such call, while the simulation runs, and once
+    /// it is cancelled.
+    async fn evaluate(
+        &self,
+        #[graphql(desc = "The expression.")] expression: String,
+        #[graphql(desc = "The call: its `frame` in `stack`; without it, the innermost.")] frame: Option<i32>,
+    ) -> Option<Result<ValueText>> {
+        nullable_if_any(inspecting::evaluate(&self.view, &self.simulation, expression, frame).await)
+    }
+
     /// The globals of the program that have a value where an interactive one stands, by ref; the first 500. Null while it
     /// runs, and once it is cancelled.
     async fn globals(&self) -> Option<Result<Rows<NodeValue>>> {
@@ -500,8 +513,8 @@ impl Simulation {
     }
 
     /// The steps that kept a node from running, in order: for each place that the node, or a call of its function, stands at,
-    /// the last decision for another region, or the last exit before it. Empty where it did run, or where the run never came
-    /// near.
+    /// the last decision for another region, or the last exit before it. Empty where it did run, where the run stopped before
+    /// it came there, at a hole, a limit or where it stands, and where it never came near.
     async fn why_not(
         &self,
         context: &Context<'_>,

@@ -89,6 +89,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Program.mutations", r#"(function: "nobody")"#, NotFound),
     ("Program.uncovered", r#"(function: "nobody")"#, NotFound),
     ("Simulation.callLocals", "(frame: 0)", BadRequest),
+    ("Simulation.evaluate", r#"(expression: "nothing")"#, BadRequest),
     ("Simulation.globals", "", BadRequest),
     ("Simulation.memory", "(length: 0)", BadRequest),
     ("Simulation.why", "(step: 999999, port: 0)", NotFound),

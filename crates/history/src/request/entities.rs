@@ -185,6 +185,7 @@ impl Session<'_> {
             self.set_ensure_params(function, &results)?;
         }
         if edit.rewrite_calls {
+            self.check_references(function, (&old, &head), &moved)?;
             self.rewrite_calls(function, &head, &moved, &edit.defaults)?;
         }
         Ok(function.into())

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use lmlang_ir::text::InsertPlace;
 use lmlang_ir::{Attr, FuncRef, NodeRef, Opcode as Op, Program, StorageKind, VarRef};
 use thiserror::Error;
 
-use super::condition::{Condition, ConditionError};
+use super::expression::{Expression, ExpressionError};
 use crate::marks::Marks;
 use crate::run::Run;
 use crate::trace::started;
@@ -93,14 +94,14 @@ pub enum BreakpointError {
     WatchWithCondition,
     /// The condition cannot be told.
     #[error(transparent)]
-    Condition(#[from] ConditionError),
+    Condition(#[from] ExpressionError),
 }
 
 /// A breakpoint of a run.
 #[derive(Debug)]
 pub(super) struct Armed {
     spot: Spot,
-    condition: Option<Condition>,
+    condition: Option<Expression>,
     /// The nodes that can give a variable another value.
     writers: BTreeSet<NodeRef>,
     pub(super) hits: u64,
@@ -125,15 +126,18 @@ impl Armed {
             found.ok_or(BreakpointError::NoFunction(of))
         };
         let mut writers = BTreeSet::new();
-        // What a condition sees: the function, the region, and behind which node.
+        // What a condition sees.
         let scope = match spot {
             Spot::Node(of, node) => {
                 let body = function(*of)?.body();
                 let found = body.node(*node).ok_or(BreakpointError::NoNode(*of, *node))?;
                 let before = body.nodes_in(found.region()).take_while(|other| other != node).last();
-                Some((*of, found.region(), before))
+                Some(InsertPlace { function: *of, region: found.region(), after: before })
             }
-            Spot::Function(of) => function(*of)?.body().root().map(|root| (*of, root, None)),
+            Spot::Function(of) => {
+                let root = function(*of)?.body().root();
+                root.map(|region| InsertPlace { function: *of, region, after: None })
+            }
             Spot::Variable(of, variable) => {
                 let body = function(*of)?.body();
                 if body.variable(*variable).is_none() {
@@ -166,7 +170,7 @@ impl Armed {
         let condition = match (condition, scope) {
             (None, _) => None,
             (Some(_), None) => return Err(BreakpointError::WatchWithCondition),
-            (Some(text), Some((of, region, before))) => Some(Condition::new(run, of, region, before, text)?),
+            (Some(text), Some(place)) => Some(Expression::condition(run, place, text)?),
         };
         Ok(Armed { spot: spot.clone(), condition, writers, hits: 0, trouble: None })
     }

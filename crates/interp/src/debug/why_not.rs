@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use lmlang_ir::{FuncRef, NodeRef, Opcode as Op, Program, RegionOwner, RegionRef};
+use lmlang_ir::{Body, FuncRef, NodeRef, Opcode as Op, Program, RegionOwner, RegionRef};
 
 use super::Interrupt;
 use crate::code::Lowering;
 use crate::marks::Marks;
+use crate::outcome::Outcome;
 use crate::run::{Progress, Run};
 use crate::trace::started;
 
@@ -24,6 +25,9 @@ pub struct WhyNot {
     pub steps: Vec<u64>,
     /// Whether the node did run.
     pub ran: bool,
+    /// Whether the run stopped on the way to the node, or to a call of its function: at a hole, at a limit, or where it
+    /// stands.
+    pub stopped: bool,
 }
 
 /// Finds the steps that kept a node from running: the last decision for another region, or the last exit before the node
@@ -49,6 +53,7 @@ pub fn why_not(
                 why.ran |= why.steps.is_empty() && seen.len() == 1;
             }
             Look::Turned(step) => why.steps.push(step),
+            Look::Stopped => why.stopped = true,
             Look::NotCalled => {
                 for (caller, call) in calls(program, of) {
                     if seen.len() < MOST && seen.insert(caller) {
@@ -82,7 +87,17 @@ enum Look {
     Ran,
     /// The run came near, and went another way at this step.
     Turned(u64),
+    /// The run stopped before it came there, and was not turned away earlier.
+    Stopped,
     NotCalled,
+}
+
+/// The node that a region belongs to.
+fn owner(body: &Body, region: RegionRef) -> Option<NodeRef> {
+    match body.region(region)?.owner {
+        RegionOwner::Node(node) => Some(node),
+        RegionOwner::Function | RegionOwner::Contract(_) => None,
+    }
 }
 
 /// A node with the regions around it, from the outermost.
@@ -146,7 +161,42 @@ impl Place {
             }
         }
         let Some(entered) = last.iter().rposition(Option::is_some) else { return Some(Look::NotCalled) };
+        if let Some(inside) = self.is_ahead(&body, run.outcome()) {
+            // What an earlier turn of a loop decided, holds.
+            return Some(owners.get(inside + 1).copied().flatten().map_or(Look::Stopped, Look::Turned));
+        }
         let decided = owners.get(entered + 1).copied().flatten();
         Some(decided.or(last[entered]).map_or(Look::NotCalled, Look::Turned))
+    }
+
+    /// In which region of the chain a run stands, by position, if it stopped before it came to the node or to the owner of
+    /// the next region. One that trapped did not stop: it was turned away.
+    fn is_ahead(&self, body: &Body, outcome: Option<&Outcome>) -> Option<usize> {
+        let place = match outcome? {
+            Outcome::LimitReached { place, .. }
+            | Outcome::ReachedHole { place, .. }
+            | Outcome::Cancelled { place } => place,
+            Outcome::Returned { .. }
+            | Outcome::NotVerified { .. }
+            | Outcome::Trapped { .. }
+            | Outcome::ContractViolated { .. } => return None,
+        };
+        let stands = place.stack.iter().rfind(|location| location.function == self.of)?;
+        let inside = *self.within.get(&stands.region)?;
+        let region = self.chain[inside];
+        let goal = match self.chain.get(inside + 1) {
+            Some(next) => owner(body, *next)?,
+            None => self.node,
+        };
+        let at = match stands.region == region {
+            true => stands.node,
+            // The owner of the side region that it stands in; standing beside the goal, it was turned away there.
+            false => {
+                let side = body.chain(stands.region).take_while(|outer| *outer != region).last()?;
+                Some(owner(body, side).filter(|owner| *owner != goal)?)
+            }
+        };
+        let first = body.nodes_in(region).find(|node| *node == goal || Some(*node) == at);
+        (at.is_none() || first == at).then_some(inside)
     }
 }

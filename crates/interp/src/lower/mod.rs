@@ -239,9 +239,10 @@ impl Lower<'_> {
             let loc = self.fresh(&param.ty);
             self.locs.insert(Source::Param(self.of, port as u16), (loc, param.ty.clone()));
         }
-        for capture in &head.captures {
+        for (port, capture) in (head.params.len()..).zip(&head.captures) {
             // Behind the parameters, in order; `capture.get` finds them again.
-            self.fresh(&capture.ty);
+            let loc = self.fresh(&capture.ty);
+            self.locs.insert(Source::Param(self.of, port as u16), (loc, capture.ty.clone()));
         }
         let variables: Vec<_> = self.function.body().variables().map(|(of, v)| (of, v.ty.clone())).collect();
         for (of, ty) in variables {

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use lmlang_ir::FuncRef;
+use lmlang_ir::{FuncRef, Type};
 use lmlang_verify::Checked;
 
 use super::{Options, Run};
 use crate::code::Lowering;
-use crate::value::Word;
+use crate::value::{Class, Word, class};
 
 impl Run {
     /// A run of a function of a program with the same globals, memory and tables, which are lent to it before it is called.
@@ -48,5 +48,13 @@ impl Run {
         self.machine.stop = None;
         self.calls = VecDeque::from([(self.function, Vec::new())]);
         self.enter(self.function, args);
+    }
+
+    /// The first result of a call that has returned.
+    pub(crate) fn first_result(&self, ty: &Type) -> Word {
+        match class(ty) {
+            Class::Num => Word::Num(self.stack.first().copied().unwrap_or(0)),
+            Class::Ref => Word::Ref(self.machine.refs.first().cloned().unwrap_or_default()),
+        }
     }
 }

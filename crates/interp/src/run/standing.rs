@@ -1,7 +1,9 @@
 //! Where a run stands: its calls, the values that are alive in them, globals and linear memory.
 
+use std::fmt;
 use std::ops::Range;
 
+use lmlang_ir::text::InsertPlace;
 use lmlang_ir::{FuncRef, NodeRef, RegionOwner, RegionRef, Source, StorageKind, Type, VarRef};
 
 use super::Run;
@@ -11,6 +13,22 @@ use crate::value::{Budget, Class, Shown, Word, class, show};
 
 /// Values of a call, and globals, that are shown at most: more would not be read by anyone.
 const MOST: usize = 500;
+
+/// What a call holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    Value(Source),
+    Variable(VarRef),
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Held::Value(source) => write!(f, "{source}"),
+            Held::Variable(variable) => write!(f, "{variable}"),
+        }
+    }
+}
 
 /// A call that has not returned: where it goes on, and where its values are.
 #[derive(Clone, Copy)]
@@ -68,6 +86,14 @@ impl Run {
         Some(Location { frame, function, region, node, step: 0 })
     }
 
+    /// Where a call stands, by its position, as what an expression sees.
+    pub(crate) fn place_at(&self, frame: u32) -> Option<InsertPlace> {
+        let Location { function, region, node, .. } = self.location(frame, self.frame(frame)?)?;
+        let body = self.checked.program().function(function)?.body();
+        let before = |node| body.nodes_in(region).take_while(|other| *other != node).last();
+        Some(InsertPlace { function, region, after: node.and_then(before) })
+    }
+
     /// The value at a place of the innermost call.
     pub(crate) fn read(&self, loc: Loc) -> Word {
         self.read_in(self.innermost(), loc)
@@ -83,8 +109,22 @@ impl Run {
         }
     }
 
-    fn shown(&self, ty: &Type, word: &Word) -> Option<Shown> {
-        show(self.checked.program(), ty, word, &|index| self.name(index), Budget::STEP)
+    /// The word of a value or variable in a call, by its position.
+    pub(crate) fn word_at(&self, frame: u32, held: Held) -> Option<Word> {
+        let call = self.frame(frame)?;
+        let (code, _) = self.code_in(call)?;
+        let loc = match held {
+            Held::Value(source) => code.locs.get(&source).map(|(loc, _)| *loc),
+            Held::Variable(variable) => {
+                code.vars.iter().find(|(of, ..)| *of == variable).map(|(_, loc, _)| *loc)
+            }
+        };
+        loc.map(|loc| self.read_in(call, loc))
+    }
+
+    /// A word as a value of the program.
+    pub(crate) fn shown(&self, ty: &Type, word: &Word, budget: Budget) -> Option<Shown> {
+        show(self.checked.program(), ty, word, &|index| self.name(index), budget)
     }
 
     /// The values that are alive in the innermost call: of nodes before the current one, and of parameters.
@@ -106,7 +146,7 @@ impl Run {
         let Some(function) = self.name(call.func) else { return out };
         for source in self.sources(function, code, at) {
             let Some((loc, ty)) = code.locs.get(&source) else { continue };
-            if let Some(shown) = self.shown(ty, &self.read_in(call, *loc)) {
+            if let Some(shown) = self.shown(ty, &self.read_in(call, *loc), Budget::STEP) {
                 out.push(SourceValue { source, shown });
             }
             if out.len() >= MOST {
@@ -142,7 +182,9 @@ impl Run {
             };
             region = body.outer(inside);
         }
-        sources.extend((0..found.head().params.len() as u16).map(|port| Source::Param(function, port)));
+        let head = found.head();
+        let params = (head.params.len() + head.captures.len()) as u16;
+        sources.extend((0..params).map(|port| Source::Param(function, port)));
         sources.truncate(4 * MOST);
         sources
     }
@@ -152,7 +194,7 @@ impl Run {
         let call = self.frame(frame)?;
         let (code, _) = self.code_in(call)?;
         let value = |(variable, loc, ty): &(VarRef, Loc, Type)| {
-            let shown = self.shown(ty, &self.read_in(call, *loc))?;
+            let shown = self.shown(ty, &self.read_in(call, *loc), Budget::STEP)?;
             Some(VariableValue { variable: *variable, shown })
         };
         Some(code.vars.iter().filter_map(value).collect())
@@ -177,7 +219,7 @@ impl Run {
             let StorageKind::Global { ty, .. } = &self.checked.program().storage(*of)?.kind else {
                 return None;
             };
-            let shown = self.shown(ty, &self.global_at(index, ty)?)?;
+            let shown = self.shown(ty, &self.global_at(index, ty)?, Budget::STEP)?;
             Some(VariableValue { variable: *of, shown })
         };
         self.storage.iter().enumerate().filter_map(value).take(MOST).collect()

@@ -240,7 +240,7 @@ func sum#f6 (n: i64) -> (i64) {
 }
 ";
 
-fn sum(n: i64) -> (Checked, Run) {
+pub(crate) fn sum(n: i64) -> (Checked, Run) {
     let program = parse_program(SUM, &mut RefAllocator::starting_at(100)).unwrap_or_else(|e| panic!("{e:?}"));
     let checked = check(program);
     let run =
@@ -248,7 +248,7 @@ fn sum(n: i64) -> (Checked, Run) {
     (checked, run)
 }
 
-fn func(number: u64) -> FuncRef {
+pub(crate) fn func(number: u64) -> FuncRef {
     FuncRef::new(number).expect("in range")
 }
 

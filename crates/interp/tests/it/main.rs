@@ -3,6 +3,7 @@
 mod branches;
 mod coverage;
 mod debug;
+mod expressions;
 mod functions;
 mod input;
 mod kernels;

@@ -232,6 +232,29 @@ fn a_node_that_did_not_run_has_reasons() {
 }
 
 #[test]
+fn a_run_that_stopped_before_a_node_was_not_turned_away() {
+    let text = "func f (n: i64) -> () {\n  loop#n1 L (i: i64 = 0) -> () {\n    if#n2 (eq.i64#n3 i, 1#n4) {\n      print#n5 \"one\"\n      \
+                yield#n6\n    }\n    if#n7 (eq.i64#n8 i, n) {\n      print#n9 _\n      print#n11 \"after\"\n      yield#n12\n    }\n    \
+                break_if#n13 L (ge_s.i64#n14 i, 3#n15)\n    print#n16 \"on\"\n    continue#n17 L (add.i64#n18 i, 1#n19)\n  }\n  print#n20 \"end\"\n  return#n21\n}\n";
+    let reasons = |args: &[&str], of: u64, fuel: Option<u64>| {
+        let run = run(text, args);
+        let function = run.checked().program().function_of(node(of).into()).expect("it is there");
+        let why = why_not(&run, fuel, function, node(of), &mut || false).expect("there is such a node");
+        format!("{}{}", if why.stopped { "it stopped before\n" } else { "" }, shown(&run, &why.steps))
+    };
+    // At the hole in the first turn.
+    assert_eq!(reasons(&["0"], 11, None), "it stopped before\n");
+    assert_eq!(reasons(&["0"], 16, None), "it stopped before\n");
+    assert_eq!(reasons(&["0"], 20, None), "it stopped before\n");
+    assert_eq!(reasons(&["0"], 5, None), "n2 bool:false");
+    assert_eq!(reasons(&["1"], 11, None), "it stopped before\n");
+    // At a limit; what an earlier turn decided, holds.
+    assert_eq!(reasons(&["9"], 5, Some(1)), "it stopped before\n");
+    assert_eq!(reasons(&["9"], 20, Some(20)), "it stopped before\n");
+    assert_eq!(reasons(&["9"], 11, Some(20)), "n7 bool:false");
+}
+
+#[test]
 fn what_is_not_there_is_not_explained() {
     let text = "func f (a: i64) -> (i64) {\n  x#n1 = add.i64 a, 1#n2\n  return#n3 x\n}\n";
     let run = run(text, &["1"]);

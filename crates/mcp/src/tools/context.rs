@@ -109,28 +109,33 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     });
     // The token says that the text was told, so all of it has to be.
     let mut budget = most.saturating_sub(AROUND).max(most / 2).max(1);
-    let mut size = 0;
     for _ in 0..TRIES {
-        variables["input"]["budgetTokens"] = budget.into();
-        let data = call.ask(CONTEXT, variables.clone()).await.map_err(|error| over(error, most, budget))?;
-        let reply = told(&data["program"]);
-        size = reply.tokens();
+        let Ok(reply) = packed(call, &variables, budget).await? else { break };
+        let size = reply.tokens();
         if size <= most {
             return Ok(reply);
         }
         budget = budget.saturating_sub(size - most).max(1);
     }
-    Err(too_large(size, most).into())
+    // What is around the smallest text is known only with it.
+    let mut smallest = packed(call, &variables, 1).await?;
+    if let Err(enough) = smallest {
+        smallest = packed(call, &variables, enough).await?;
+    }
+    let size = smallest.as_ref().map_or_else(|enough| enough + AROUND, Reply::tokens);
+    smallest.ok().filter(|_| size <= most).ok_or_else(|| too_large(size, most).into())
 }
 
-/// The error of a text that is too large, with the size of the whole answer that is enough.
-fn over(error: Failure, most: u64, budget: u64) -> Failure {
-    match error {
-        Failure::Rpc(RpcError { code: RpcCode::TokenLimitExceeded, data }) => {
-            let text = data["current_size"].as_u64().unwrap_or(most);
-            too_large(text + (most - budget).max(AROUND), most).into()
+/// The context with a text of so many tokens at most, or with how many the smallest text is told.
+async fn packed(call: &Call, variables: &Value, budget: u64) -> Result<Result<Reply, u64>, Failure> {
+    let mut variables = variables.clone();
+    variables["input"]["budgetTokens"] = budget.into();
+    match call.ask(CONTEXT, variables).await {
+        Ok(data) => Ok(Ok(told(&data["program"]))),
+        Err(Failure::Rpc(RpcError { code: RpcCode::TokenLimitExceeded, data })) => {
+            Ok(Err(data["current_size"].as_u64().unwrap_or(budget)))
         }
-        other => other,
+        Err(error) => Err(error),
     }
 }
 

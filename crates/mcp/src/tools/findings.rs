@@ -11,7 +11,7 @@ pub(super) const DIAGNOSTIC: &str = "code severity incomplete message \
 
 /// What is asked of a mistake in an edit.
 pub(super) const EDIT_ERROR: &str = "editIndex path code message line column expected found candidates \
-     details { function node region expectedType actualType }";
+     details { function node region }";
 
 /// What is asked of a conflict.
 pub(super) const CONFLICT: &str =
@@ -26,8 +26,13 @@ pub(super) fn diagnostic(found: &Value) -> String {
     };
     let mut told = format!("{level} {}", text(found, "code"));
     place(&mut told, &found["details"]);
-    told.push_str(&format!(": {}", text(found, "message")));
-    types(&mut told, &found["details"]);
+    let (message, details) = (text(found, "message"), &found["details"]);
+    told.push_str(&format!(": {message}"));
+    for (name, label) in [("expectedType", "expected type"), ("actualType", "found type")] {
+        if let Some(fact) = details[name].as_str().filter(|fact| !says(message, fact)) {
+            told.push_str(&format!("; {label} {fact}"));
+        }
+    }
     if let Some(fix) = found["fixes"].get(0) {
         told.push_str(&format!("\n  fix: {}: {}", text(fix, "title"), fix["edits"]));
     }
@@ -42,12 +47,26 @@ fn place(told: &mut String, details: &Value) {
     }
 }
 
-fn types(told: &mut String, details: &Value) {
-    if let Some(expected) = details["expectedType"].as_str() {
-        told.push_str(&format!("; expected type {expected}"));
+/// Whether a message says a fact itself: it stands there in backticks, or as words of their own.
+fn says(message: &str, fact: &str) -> bool {
+    let plain = fact.replace('`', "");
+    if plain.is_empty() || message.contains(&format!("`{plain}`")) {
+        return true;
     }
-    if let Some(actual) = details["actualType"].as_str() {
-        told.push_str(&format!("; found type {actual}"));
+    let message = message.replace('`', "");
+    let goes_on = |letter: char| letter.is_alphanumeric() || "_.:#$<>".contains(letter);
+    message
+        .match_indices(&plain)
+        .any(|(at, _)| !message[..at].ends_with(goes_on) && !message[at + plain.len()..].starts_with(goes_on))
+}
+
+/// What the candidates of a mistake are: names near to one that there is not, what could be meant, or what is in the way.
+fn candidates(code: &str) -> &'static str {
+    match code {
+        "UNKNOWN_NAME" | "UNKNOWN_REF" | "UNKNOWN_OP" | "SYNTAX" | "TYPE_EXPECTED" | "BAD_LITERAL"
+        | "BAD_NAME" | "NAME_LIKE_REF" | "BAD_PATTERN" => "did you mean",
+        "AMBIGUOUS_NAME" | "MODULE_REQUIRED" => "one of",
+        _ => "see",
     }
 }
 
@@ -76,35 +95,111 @@ pub(super) fn mistake(error: &Value) -> Item {
         data.insert("column".to_owned(), column.into());
     }
     place(&mut told, &error["details"]);
-    told.push_str(&format!(": {}", text(error, "message")));
-    types(&mut told, &error["details"]);
-    for (name, label) in [("expected", "expected"), ("candidates", "did you mean")] {
-        let texts = texts(&error[name]);
-        if !texts.is_empty() {
-            told.push_str(&format!("; {label}: {}", texts.join(", ")));
-            data.insert(name.to_owned(), json!(texts));
+    let message = text(error, "message");
+    told.push_str(&format!(": {message}"));
+    let expected = texts(&error["expected"]);
+    let labels = [("expected", "expected"), ("candidates", candidates(text(error, "code")))];
+    for (name, label) in labels {
+        let facts = texts(&error[name]);
+        let is_told = |fact: &str| says(message, fact) || name == "candidates" && expected.contains(&fact);
+        let untold: Vec<&str> = facts.iter().copied().filter(|&fact| !is_told(fact)).collect();
+        if !untold.is_empty() {
+            told.push_str(&format!("; {label}: {}", untold.join(", ")));
+        }
+        if !facts.is_empty() {
+            data.insert(name.to_owned(), json!(facts));
         }
     }
     if let Some(found) = error["found"].as_str() {
-        told.push_str(&format!("; found: {found}"));
+        if !says(message, found) {
+            told.push_str(&format!("; found: {found}"));
+        }
         data.insert("found".to_owned(), found.into());
     }
     Item { text: told, cursor: None, data: Some(data.into()) }
 }
 
-/// A conflict, as lines and as data.
-pub(super) fn conflict(conflict: &Value) -> Item {
+/// A conflict, as lines and as data; `proposed` is the word for what the request would make of it.
+pub(super) fn conflict(conflict: &Value, proposed: &str) -> Item {
     let mut told = format!(
         "conflict {} {}: {}",
         text(conflict, "kind"),
         text(conflict, "ref"),
         text(conflict, "message")
     );
-    for side in ["base", "ours", "theirs"] {
+    for (side, label) in [("base", "base"), ("ours", "there now"), ("theirs", proposed)] {
         if let Some(text) = conflict[side].as_str() {
-            told.push_str(&format!("\n  {side}: {}", text.replace('\n', "\n    ")));
+            told.push_str(&format!("\n  {label}: {}", text.replace('\n', "\n    ")));
         }
     }
     let data = json!({ "code": conflict["kind"], "ref": conflict["ref"], "message": conflict["message"] });
     Item { text: told, cursor: None, data: Some(data) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_message_says_is_found_in_it() {
+        let message = "input `values` 1 of `return`: expected `i64`, found `array<i32>`";
+        for (fact, expect) in
+            [("i64", true), ("array<i32>", true), ("i32", false), ("return", true), ("", true)]
+        {
+            assert_eq!(says(message, fact), expect, "{fact}");
+        }
+        assert!(says("expected `i32` or a `ptr`, found `f32`", "i32 or a ptr"));
+        assert!(says("expected a type, found `[`", "`[`"));
+        assert!(!says("there is no operator `ad.i64`", "i64"));
+    }
+
+    fn check(error: &Value, expect: &str) {
+        assert_eq!(mistake(error).text, expect);
+    }
+
+    #[test]
+    fn nothing_of_a_mistake_is_told_twice() {
+        check(
+            &json!({
+                "editIndex": 0, "path": ["addText", "text"], "code": "TYPE_MISMATCH", "line": 1, "column": 28,
+                "message": "input `values` 1 of `return`: expected `i64`, found `i32`",
+                "expected": ["i64"], "found": "i32", "candidates": [], "details": { "function": "f80", "node": "n97" },
+            }),
+            "error TYPE_MISMATCH edits[0].addText.text 1:28 at f80 n97: input `values` 1 of `return`: expected `i64`, \
+             found `i32`",
+        );
+        check(
+            &json!({
+                "code": "UNKNOWN_OP", "message": "the type of `mul` is missing", "found": "mul",
+                "expected": ["mul.i32", "mul.i64"], "candidates": ["mul.i32", "mul.i64", "call mul"],
+            }),
+            "error UNKNOWN_OP: the type of `mul` is missing; expected: mul.i32, mul.i64; did you mean: call mul",
+        );
+        check(
+            &json!({
+                "code": "HAS_USES", "message": "`f8` is used by n33", "found": "f8",
+                "expected": [], "candidates": ["n33"],
+            }),
+            "error HAS_USES: `f8` is used by n33",
+        );
+        check(
+            &json!({
+                "code": "TOO_MANY_MATCHES", "message": "the pattern fits more places than may change: 2 of 1",
+                "expected": [], "found": "2", "candidates": ["n23", "n24"],
+            }),
+            "error TOO_MANY_MATCHES: the pattern fits more places than may change: 2 of 1; see: n23, n24",
+        );
+    }
+
+    #[test]
+    fn what_is_told_stays_in_the_data() {
+        let error = json!({
+            "code": "HAS_USES", "message": "`f8` is used by n33", "found": "f8",
+            "expected": [], "candidates": ["n33"],
+        });
+        let data = json!({
+            "code": "HAS_USES", "found": "f8", "candidates": ["n33"],
+        });
+        assert_eq!(mistake(&error).data, Some(data));
+    }
 }

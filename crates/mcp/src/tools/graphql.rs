@@ -24,7 +24,7 @@ struct Args {
     variables: Option<Map<String, Value>>,
     /// type: its name; begin with Query, Mutation or Program.
     name: Option<String>,
-    /// find: a part of a name.
+    /// find: a part of a name, or words of what it does.
     search: Option<String>,
     /// next_cursor of the answer before; of a query it is run again.
     cursor: Option<String>,
@@ -115,11 +115,7 @@ async fn execute(
         if !path.is_empty() {
             told.push_str(&format!(" at {}", path.join(".")));
         }
-        told.push_str(&format!(": {}", refused.message));
-        let candidates = refused.candidates();
-        if !candidates.is_empty() {
-            told.push_str(&format!("; did you mean: {}", candidates.join(", ")));
-        }
+        told.push_str(&format!(": {}", refused.told()));
         let mut data = json!({ "code": refused.code, "message": refused.message });
         if !refused.data.is_null() {
             data["data"] = refused.data.clone();

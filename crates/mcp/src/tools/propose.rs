@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::about::{changed, revision, text};
+use super::about::{self, changed, is_ref, revision, text};
 use super::findings::{self, CONFLICT, DIAGNOSTIC, EDIT_ERROR};
 use crate::arguments::{schema, typed};
 use crate::edits;
@@ -89,26 +89,49 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     let data = call.ask(&document, json!({ "input": input })).await?;
     let outcome = &data["proposeEdit"]["outcome"];
     Ok(match text(outcome, "__typename") {
-        "EditApplied" => applied(outcome, &args.base_revision),
-        "EditConflict" => conflict(args.program, outcome),
-        _ => rejected(args.program, args.base_revision, outcome),
+        "EditApplied" if outcome["committed"] == true => applied(outcome, args.base_revision),
+        "EditApplied" => applied(outcome, numbered(call, &args.program, args.base_revision).await),
+        "EditConflict" => conflict(args.program, outcome, &EDITED),
+        _ => {
+            let base = numbered(call, &args.program, args.base_revision).await;
+            rejected(args.program, base, outcome)
+        }
     })
 }
 
-fn applied(outcome: &Value, base: &str) -> Reply {
+const NUMBER: &str = "query($id: ID, $name: String, $at: String) {
+  program(id: $id, name: $name, at: $at) { revision { number } }
+}";
+
+/// The revision that a base stands for, by its number: `r7` of `main`. Where nobody tells it, it stays as it was given.
+async fn numbered(call: &Call, program: &str, base: String) -> String {
+    if is_ref(&base, 'r') {
+        return base;
+    }
+    let number = match call.ask(NUMBER, about::program(program, Some(&base))).await {
+        Ok(data) => data["program"]["revision"]["number"].as_u64(),
+        Err(error) => {
+            tracing::debug!(%error, "nobody tells the number of a base");
+            None
+        }
+    };
+    number.map_or(base, |number| format!("r{number}"))
+}
+
+fn applied(outcome: &Value, base: String) -> Reply {
     let mut reply = Reply { noun: "lines", ..Reply::about(&outcome["program"]) };
     let counts = changed(&mut reply, &outcome["changed"]);
     reply.outcome = Some(if outcome["committed"] == true { "applied" } else { "dry_run" });
     match outcome["committed"] == true {
         true => reply.say(format!("applied: {counts}; undo takes it back")),
         false => {
-            reply.revision = reply.revision.or_else(|| Some(base.to_owned()));
+            reply.revision = reply.revision.or(Some(base));
             reply.say(format!("would be applied, nothing is stored, refs are provisional: {counts}"));
         }
     }
     if let Some(over @ 1..) = outcome["rebasedOverCount"].as_u64() {
-        let revisions = lmlang_ir::counted(over, "revision", "revisions");
-        reply.say(format!("carried over {revisions} of others"));
+        let revisions = lmlang_ir::counted(over, "later revision", "later revisions");
+        reply.say(format!("carried over {revisions}"));
     }
     let resolved = outcome["diagnosticsResolved"].as_array().map_or(0, Vec::len);
     if resolved > 0 {
@@ -143,15 +166,29 @@ fn rejected(program: String, base: String, outcome: &Value) -> Reply {
     reply.counts.insert("errors", u64::try_from(errors.len()).unwrap_or(u64::MAX));
     reply.say(format!("rejected, nothing is changed: {}", findings::mistakes(errors.len())));
     if let Some(more @ 1..) = outcome["suppressed"].as_u64() {
-        reply.say(format!("{more} more follow from these"));
+        reply.say(format!("{more} more {} not told", if more == 1 { "is" } else { "are" }));
     }
     reply.items.extend(errors.iter().map(findings::mistake));
     reply.otherwise = Some("repair these first, or raise max_tokens".to_owned());
     reply
 }
 
-/// Tells of changes that cannot both be; of undoing and restoring as well.
-pub(super) fn conflict(program: String, outcome: &Value) -> Reply {
+/// The words for a change that is in conflict.
+pub(super) struct Words {
+    /// What it would make of something.
+    proposed: &'static str,
+    /// What to do about it, once the head is read.
+    again: &'static str,
+}
+
+/// The words for edits.
+const EDITED: Words = Words { proposed: "yours", again: "propose again on it" };
+
+/// The words for going back, forward, or to a checkpoint.
+pub(super) const WENT: Words = Words { proposed: "without it", again: "ask again" };
+
+/// Tells of changes that cannot both be.
+pub(super) fn conflict(program: String, outcome: &Value, words: &Words) -> Reply {
     let head = revision(&outcome["head"]);
     let mut reply = Reply {
         program: Some(program),
@@ -161,11 +198,18 @@ pub(super) fn conflict(program: String, outcome: &Value) -> Reply {
         is_error: true,
         ..Reply::default()
     };
-    reply.say(format!(
-        "conflict, nothing is changed: others changed the same between {} and {head}; read {head} and propose again on it",
-        revision(&outcome["base"])
-    ));
-    let conflicts = outcome["conflicts"].as_array().into_iter().flatten();
-    reply.items.extend(conflicts.map(findings::conflict));
+    let conflicts = outcome["conflicts"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let has = |kind: &str| conflicts.iter().any(|of| of["kind"] == kind);
+    let Words { proposed, again } = words;
+    let why = match outcome["base"]["number"].as_u64() {
+        _ if has("HASH_MISMATCH") => format!(": a text has another hash than ifHash says; read it at {head}"),
+        // It says itself what is the matter.
+        _ if has("STALE_BASE") => format!("; read {head} and {again}"),
+        _ if has("RESTED_ON") => ": later work rests on it".to_owned(),
+        Some(base) => format!(": it does not go with what came after r{base}; read {head} and {again}"),
+        None => format!(": it does not go with what came later; read {head} and {again}"),
+    };
+    reply.say(format!("conflict, nothing is changed{why}"));
+    reply.items.extend(conflicts.iter().map(|of| findings::conflict(of, proposed)));
     reply
 }

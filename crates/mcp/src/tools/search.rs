@@ -19,7 +19,7 @@ struct Args {
     program: String,
     /// Words of names, docs and code; the best come first. Either this or filter.
     query: Option<String>,
-    /// query: only these.
+    /// query: only these. Default all but region, and node only where nothing else is found.
     kinds: Option<Vec<Kind>>,
     /// Nodes with all of: opcode (["CALL"]), opGroup, text, function, module, type, constant, usesFunction, hasDiagnostic,
     /// isHole, author, changedSince.
@@ -79,34 +79,63 @@ const FILTER: &str =
   }
 }";
 
+/// What a cursor begins with that goes on among nodes, at which nobody asked to look.
+const AMONG_NODES: &str = "node:";
+
 async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     let mut variables = about::program(&args.program, args.at.as_deref());
     variables["first"] = args.limit.unwrap_or(20).into();
     variables["after"] = json!(args.cursor);
-    let (data, found, told): (Value, &str, fn(&Value) -> String) = match (args.query, args.filter) {
+    match (args.query, args.filter) {
         (Some(query), None) => {
             variables["of"] = args.program.into();
             variables["query"] = query.into();
             let kinds = args.kinds.map(|kinds| kinds.into_iter().map(Kind::name).collect::<Vec<_>>());
             variables["kinds"] = json!(kinds);
-            (call.ask(FIND, variables).await?, "/findText", entity)
+            by_words(call, variables, args.cursor.as_deref()).await
         }
         (None, Some(filter)) => {
             variables["filter"] = filter.into();
-            (call.ask(FILTER, variables).await?, "/program/search", node)
+            let data = call.ask(FILTER, variables).await?;
+            Ok(told(&data["program"], &data["program"]["search"], args.cursor.as_deref(), node))
         }
-        (Some(_), Some(_)) => {
-            return Err(RpcError::invalid("filter", "either query or filter", "both").into());
+        (Some(_), Some(_)) => Err(RpcError::invalid("filter", "either query or filter", "both").into()),
+        (None, None) => Err(RpcError::invalid("query", "either query or filter", "nothing").into()),
+    }
+}
+
+/// Finds entities by words: nodes only where they are asked for, or nothing else is found.
+async fn by_words(call: &Call, mut variables: Value, cursor: Option<&str>) -> Result<Reply, Failure> {
+    let anything = variables["kinds"].is_null();
+    let among_nodes = cursor.filter(|_| anything).and_then(|cursor| cursor.strip_prefix(AMONG_NODES));
+    if among_nodes.is_none() {
+        let data = call.ask(FIND, variables.clone()).await?;
+        let is_empty = data["findText"]["totalCount"] == 0;
+        if !(anything && cursor.is_none() && is_empty) {
+            return Ok(told(&data["program"], &data["findText"], cursor, entity));
         }
-        (None, None) => return Err(RpcError::invalid("query", "either query or filter", "nothing").into()),
-    };
-    let mut reply = Reply { noun: "results", ..Reply::about(&data["program"]) };
-    let list = data.pointer(found).unwrap_or(&Value::Null);
-    page(&mut reply, list, args.cursor.as_deref(), told);
-    if args.cursor.is_none() {
-        reply.say(counted(&list["totalCount"], "result", "results"));
+    }
+    variables["kinds"] = json!([Kind::Node.name()]);
+    variables["after"] = json!(among_nodes);
+    let data = call.ask(FIND, variables).await?;
+    let mut reply = told(&data["program"], &data["findText"], cursor, entity);
+    for item in &mut reply.items {
+        item.cursor = item.cursor.take().map(|cursor| format!("{AMONG_NODES}{cursor}"));
+    }
+    if cursor.is_none() && !reply.items.is_empty() {
+        reply.say("all of them nodes: nothing else has these words");
     }
     Ok(reply)
+}
+
+/// Tells of a page of what was found, each in a line.
+fn told(program: &Value, list: &Value, cursor: Option<&str>, line: fn(&Value) -> String) -> Reply {
+    let mut reply = Reply { noun: "results", ..Reply::about(program) };
+    page(&mut reply, list, cursor, line);
+    if cursor.is_none() {
+        reply.say(counted(&list["totalCount"], "result", "results"));
+    }
+    reply
 }
 
 fn entity(found: &Value) -> String {

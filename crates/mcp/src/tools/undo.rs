@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::about::{changed, revision, text};
 use super::diff::link;
 use super::findings::CONFLICT;
-use super::propose::conflict;
+use super::propose::{WENT, conflict};
 use crate::arguments::{schema, typed};
 use crate::failure::Failure;
 use crate::reply::Reply;
@@ -118,7 +118,7 @@ pub(super) fn told(program: String, answer: crate::ask::Answer) -> Result<Reply,
             reply.say(format!("nothing to do: {}", text(&outcome, "reason")));
             Ok(reply)
         }
-        "EditConflict" => Ok(conflict(program, &outcome)),
+        "EditConflict" => Ok(conflict(program, &outcome, &WENT)),
         _ => {
             answer.whole()?;
             Ok(Reply { program: Some(program), ..Reply::default() })

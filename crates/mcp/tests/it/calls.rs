@@ -174,6 +174,37 @@ async fn entities_are_found_by_words() {
     assert!(none.contains("0 results"), "{none}");
 }
 
+#[tokio::test]
+async fn words_that_only_nodes_have_are_found_among_these() {
+    let world = World::new().await;
+    let text = "module m
+pub func f (x: i64) -> (i64) { return (shl.i64 (shl.i64 (shl.i64 x, 1), 2), 3) }
+";
+    world.says("program", json!({ "action": "create", "name": "m", "text": text })).await;
+    let first = json!({ "program": "m", "query": "shl", "limit": 2 });
+    let page = world.call("search", first.clone()).await;
+    assert!(page.text().contains("3 results\nall of them nodes"), "{}", page.text());
+    let cursor = page.data()["next_cursor"].as_str().expect("it goes on");
+    let mut rest = first.clone();
+    rest["cursor"] = cursor.into();
+    let rest = world.says("search", rest).await;
+    assert_eq!(rest.matches(" node ").count(), 1, "{rest}");
+    let mut modules = first;
+    modules["kinds"] = json!(["module"]);
+    let modules = world.says("search", modules).await;
+    assert!(modules.contains("0 results"), "{modules}");
+}
+
+#[tokio::test]
+async fn the_size_that_is_named_is_enough_for_a_context() {
+    let world = World::with_shop().await;
+    let arguments = |most: u64| json!({ "program": "shop", "focus": ["shop::pair"], "max_tokens": most });
+    let error = world.try_call("read_context", arguments(20)).await.expect_err("it does not fit");
+    let enough = error.data["current_size"].as_u64().expect("a size");
+    let done = world.call("read_context", arguments(enough)).await;
+    assert!(!done.is_error() && done.tokens() <= enough, "{enough}: {}", done.text());
+}
+
 /// CUE-75: context stays within its budget, and says what was left out.
 #[tokio::test]
 async fn cue_75_context_is_told_within_a_budget_and_then_what_changed() {

@@ -71,7 +71,68 @@ async fn what_others_changed_meanwhile_is_a_conflict() {
         .await;
     assert!(done.is_error(), "{}", done.text());
     assert_eq!((&done.data()["outcome"], &done.data()["revision"]), (&json!("conflict"), &json!("r2")));
-    assert!(done.text().contains("read r2 and propose again"), "{}", done.text());
+    assert!(done.text().contains("what came after r1; read r2 and propose again"), "{}", done.text());
+    for (label, value) in [("base", 2), ("there now", 3), ("yours", 4)] {
+        let line = done.text().lines().find(|line| line.starts_with(&format!("  {label}: ")));
+        assert!(line.is_some_and(|line| line.ends_with(&format!("const.i64 {value}"))), "{}", done.text());
+    }
+}
+
+/// What is in the way of a change is told as what it is, not as the doing of others.
+#[tokio::test]
+async fn the_reason_of_a_conflict_is_told() {
+    let world = World::with_shop().await;
+    let text = "pub func twice (x: i64) -> (i64) pure { return x }";
+    let edits = |hash: &str| json!([{ "replaceFunctionText": { "ref": "shop::twice", "ifHash": hash, "text": text } }]);
+    let edit = json!({ "program": "shop", "base_revision": "r1", "edits": edits("0123456789abcdef") });
+    let done = world.call("propose_structured_edit", edit).await;
+    let told = "conflict, nothing is changed: a text has another hash than ifHash says; read it at r1";
+    assert!(done.text().contains(told), "{}", done.text());
+    let edits = json!([{ "renameFunction": { "ref": "shop::pair", "name": "two" } }]);
+    let edit = json!({ "program": "shop", "base_revision": "r1", "edits": edits });
+    world.says("propose_structured_edit", edit).await;
+    let done = world.call("undo", json!({ "program": "shop", "expected_head": "r1" })).await;
+    let told = "conflict, nothing is changed; read r2 and ask again\nconflict STALE_BASE main: the head is at r2, not at r1";
+    assert!(done.text().contains(told), "{}", done.text());
+}
+
+/// What a text begins with is the next base, also where the base was named otherwise.
+#[tokio::test]
+async fn the_base_of_what_is_not_done_is_told_by_its_number() {
+    let world = World::with_shop().await;
+    for (of, dry_run) in [("shop::twice", false), ("shop::forever", true)] {
+        let edits = json!([{ "removeFunction": { "ref": of } }]);
+        let edit = json!({ "program": "shop", "base_revision": "main", "edits": edits, "dry_run": dry_run });
+        let done = world.call("propose_structured_edit", edit).await;
+        assert_eq!(done.is_error(), !dry_run, "{}", done.text());
+        assert!(done.text().starts_with("; program shop @ r1\n"), "{}", done.text());
+        assert!(!done.text().contains("did you mean"), "{}", done.text());
+    }
+}
+
+/// Fields and values that there are stand in the text, not only in the data.
+#[tokio::test]
+async fn what_is_known_is_told() {
+    let world = World::with_shop().await;
+    let edit = |edit: Value| json!({ "program": "shop", "base_revision": "r1", "edits": [edit] });
+    let done = world
+        .call("propose_structured_edit", edit(json!({ "addText": { "moduleName": "shop", "text": "" } })))
+        .await;
+    assert!(done.text().contains("known: module, text"), "{}", done.text());
+    let public = json!({ "setVisibility": { "ref": "shop::twice", "visibility": "public" } });
+    let done = world.call("propose_structured_edit", edit(public)).await;
+    assert!(done.text().contains("did you mean: PUBLIC"), "{}", done.text());
+    let done = world.call("search", json!({ "program": "shop", "filter": { "opcode": ["mul"] } })).await;
+    assert!(done.text().ends_with("did you mean: MUL"), "{}", done.text());
+}
+
+#[tokio::test]
+async fn a_struct_is_not_written_in_json() {
+    let world = World::with_shop().await;
+    let run = json!({ "program": "shop", "function": "shop::twice", "args": [[1, { "id": 1 }]] });
+    let error = world.try_call("simulate", run).await.expect_err("it is wrong");
+    assert_eq!((error.code, &error.data["field"]), (RpcCode::ValidationError, &json!("args[0][1]")));
+    assert!(error.data["expected"].as_str().is_some_and(|text| text.contains("Acc{id: 1")), "{}", error.data);
 }
 
 #[tokio::test]

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use http::header::{DATE, RETRY_AFTER};
-use http::{HeaderMap, Response};
+use http::Response;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use serde_json::Value;
@@ -13,9 +12,7 @@ use super::super::quote::quote;
 use super::super::secret::Secret;
 use super::Options;
 use super::reading::Reader;
-
-/// Longest time that a server is believed to want to be left alone: what it says beyond is taken for this.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+use crate::http_client::retry_after;
 
 /// Reads an answer whose status says that it is none.
 pub(super) async fn read(response: Response<Incoming>, options: &Options) -> ModelError {
@@ -92,51 +89,11 @@ fn with_hint(said: String) -> String {
     format!("{said} (another value of the setting {setting} may suit this server)")
 }
 
-/// How long the server wants to be left alone. A date is held against the server's own, so that nobody's clock counts.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    if let Some(millis) = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
-        return Duration::try_from_secs_f64(millis / 1000.0).ok().map(|wait| wait.min(LONGEST));
-    }
-    let after = text(RETRY_AFTER.as_str())?;
-    if let Ok(seconds) = after.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST));
-    }
-    let until = httpdate::parse_http_date(after).ok()?;
-    let now = httpdate::parse_http_date(text(DATE.as_str())?).ok()?;
-    Some(until.duration_since(now).unwrap_or_default().min(LONGEST))
-}
-
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
     use serde_json::json;
 
     use super::*;
-
-    fn check_wait(headers: &[(&'static str, &'static str)], expect: Option<u64>) {
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            map.insert(*name, HeaderValue::from_static(value));
-        }
-        assert_eq!(retry_after(&map), expect.map(Duration::from_millis), "{headers:?}");
-    }
-
-    #[test]
-    fn a_time_to_wait_is_read_as_servers_write_it() {
-        check_wait(&[("retry-after", "3")], Some(3_000));
-        check_wait(&[("retry-after", "0.5")], Some(500));
-        check_wait(&[("retry-after", "3"), ("retry-after-ms", "20")], Some(20));
-        check_wait(&[("retry-after", "-1")], None);
-        check_wait(&[("retry-after", "NaN")], None);
-        check_wait(&[("retry-after", "1e300")], None);
-        check_wait(&[("retry-after", "999999999")], Some(86_400_000));
-        let later = ("retry-after", "Sun, 06 Nov 1994 08:49:40 GMT");
-        check_wait(&[later, ("date", "Sun, 06 Nov 1994 08:49:37 GMT")], Some(3_000));
-        check_wait(&[later, ("date", "Sun, 06 Nov 1994 09:00:00 GMT")], Some(0));
-        check_wait(&[later], None);
-        check_wait(&[], None);
-    }
 
     fn check_within(error: Value, expect: &str) {
         assert_eq!(within(&error, 200, None).code(), expect, "{error}");

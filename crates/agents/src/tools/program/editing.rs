@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use lmlang_engine::{Applied, Arrival, BoxFuture, Distance, Outcome, Proposal, Selector, Travel, Way};
+use lmlang_engine::{
+    Applied, Arrival, BoxFuture, Distance, OpenProgram, Outcome, Proposal, Selector, Travel, Way,
+};
 use lmlang_history::request::EditRequest;
 use lmlang_history::revision::MAIN;
 use lmlang_ir::{Program, Ref, counted};
@@ -14,7 +16,7 @@ use super::told::{self, Page};
 use super::{View, branch, find, max_tokens, object, program, refused, typed};
 use crate::edits::{self, TextEdit};
 use crate::graph_store::GraphError;
-use crate::tools::{Changes, Reach, Tool, ToolAnswer, ToolSpec};
+use crate::tools::{Changes, MadeRevision, Reach, Tool, ToolAnswer, ToolSpec};
 
 /// Names that one call may remove.
 const REMOVED: usize = 100;
@@ -103,9 +105,10 @@ impl Tool for Edit {
             let args: EditArgs = typed(arguments)?;
             let open = find(reach.engine, &args.program).await?;
             let page = Page::of(None, args.max_tokens)?.1;
+            let on = args.branch.unwrap_or_else(|| MAIN.to_owned());
             let proposal = Proposal {
                 program: Selector::Id(open.info().id),
-                branch: args.branch.unwrap_or_else(|| MAIN.to_owned()),
+                branch: on.clone(),
                 base: Some(args.base_revision),
                 edits: args.edits.into_iter().map(EditRequest::from).collect(),
                 dry_run: args.dry_run,
@@ -131,7 +134,10 @@ impl Tool for Edit {
             let mut call = reach.call.clone();
             call.message = args.message.or(call.message);
             match reach.engine.propose(proposal, &call).await.map_err(|error| super::absent(&error))? {
-                Outcome::Applied(applied) => Ok(applied_in_words(&applied, page)),
+                Outcome::Applied(applied) => {
+                    let made = applied.committed.then(|| made(&open, on, applied.after.entry.number));
+                    Ok(ToolAnswer { made, ..applied_in_words(&applied, page) })
+                }
                 Outcome::Rejected(rejected) => Err(told::rejected(&rejected)),
                 Outcome::Conflict(conflict) => Err(told::conflict(&conflict)),
             }
@@ -150,6 +156,10 @@ fn removed(before: &Program, after: &Program) -> Vec<String> {
     };
     let after = all(after);
     all(before).difference(&after).map(|of| before.path(*of)).collect()
+}
+
+fn made(open: &OpenProgram, branch: String, number: u64) -> MadeRevision {
+    MadeRevision { program: open.info().id, branch, number }
 }
 
 fn applied_in_words(applied: &Applied, page: Page) -> ToolAnswer {
@@ -264,8 +274,9 @@ impl Tool for Undo {
                 Direction::Undo => (Way::Undo(steps), "undo"),
                 Direction::Redo => (Way::Redo(steps), "redo"),
             };
+            let on = args.branch.unwrap_or_else(|| MAIN.to_owned());
             let travel = Travel {
-                branch: args.branch.unwrap_or_else(|| MAIN.to_owned()),
+                branch: on.clone(),
                 way,
                 expected_head: Some(args.expected_head),
                 dry_run: args.dry_run,
@@ -277,6 +288,7 @@ impl Tool for Undo {
                     let counts = after.entry.counts;
                     let changed = format!("+{} -{} ~{}", counts.added, counts.removed, counts.modified);
                     let (outcome, revision) = if committed { ("made", after) } else { ("dry_run", before) };
+                    let made = committed.then(|| made(&open, on, revision.entry.number));
                     let name = open.info().name.clone();
                     let view = View { open, revision };
                     let said = match committed {
@@ -284,7 +296,8 @@ impl Tool for Undo {
                         false => format!("`{name}` would have {changed}"),
                     };
                     let page = Page::of(None, None)?.1;
-                    Ok(told::answer(&view, outcome, &[format!("{word}: {changed}")], page, &said))
+                    let lines = [format!("{word}: {changed}")];
+                    Ok(ToolAnswer { made, ..told::answer(&view, outcome, &lines, page, &said) })
                 }
                 Arrival::Nothing(reason) => Err(refused("NOTHING_TO_DO", format!("nothing to do: {reason}"))),
                 Arrival::Conflict(conflict) => Err(told::conflict(&conflict)),

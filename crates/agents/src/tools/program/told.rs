@@ -2,7 +2,6 @@
 
 use lmlang_context::Tokenizer;
 use lmlang_engine::{Conflict, Rejected};
-use lmlang_entities::Counts;
 use lmlang_ir::{Program, counted};
 use lmlang_verify::{Diagnostic, Severity};
 use serde_json::json;
@@ -103,7 +102,7 @@ pub(super) fn plain(
         value["next_cursor"] = json!(cursor);
     }
     value["text"] = json!(text);
-    ToolAnswer { value, said: said.to_owned(), counts: Counts::default() }
+    ToolAnswer { value, said: said.to_owned(), ..ToolAnswer::default() }
 }
 
 /// A finding in a line: the code first, then where, what is wrong, and what would be right.

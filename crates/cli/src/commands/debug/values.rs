@@ -36,6 +36,19 @@ impl Session {
         self.rows("globals", &[], &self.debugger.globals())
     }
 
+    /// The value of an expression in the innermost call.
+    pub(super) fn evaluated(&mut self, text: &str) -> Result<Answer, String> {
+        if text.is_empty() {
+            return Err("expected an expression".to_owned());
+        }
+        let innermost = self.debugger.stack().len().checked_sub(1).ok_or("the run is in no call")? as u32;
+        let found = self.debugger.evaluate(innermost, text).ok_or("the run is in no call")?;
+        let shown = found.map_err(|error| error.to_string())?;
+        let value = print_value(self.program(), &shown.value);
+        let rest = if shown.cut { " ..." } else { "" };
+        Ok(Answer { text: format!("{value}{rest}\n"), json: json!({ "value": value, "cut": shown.cut }) })
+    }
+
     fn rows(&self, what: &str, values: &[SourceValue], variables: &[VariableValue]) -> Answer {
         let program = self.program();
         let shown = |shown: &Shown| {
@@ -121,7 +134,9 @@ fn name_of(program: &Program, source: From) -> Option<String> {
             param.name.as_ref().map(ToString::to_string)
         }
         From::Param(_, port) => {
-            function.head().params.get(usize::from(port)).map(|param| param.name.to_string())
+            let head = function.head();
+            let mut params = head.params.iter().chain(&head.captures);
+            params.nth(usize::from(port)).map(|param| param.name.to_string())
         }
     }
 }

@@ -63,7 +63,7 @@ pub struct Rewound {
     /// Revisions that were taken back, by branch, each with the revision that did it: `main by r14`; of a dry run, the branches
     /// alone.
     reverted: Vec<String>,
-    /// What happened outside the database and stays: kind and name, `http POST /pipelines`.
+    /// What happened and stays: kind and name, `http POST /pipelines`.
     not_undone: Vec<String>,
 }
 

@@ -2,13 +2,53 @@
 
 use lmlang_ir::ops::Expected;
 use lmlang_ir::text::LiteralPlace;
-use lmlang_ir::{FuncRef, FunctionHead, NodeRef, Opcode, Ref, Source};
+use lmlang_ir::{FuncRef, FunctionHead, NodeRef, Opcode, Ref, Source, Type};
 
 use crate::request::error::{Done, EditError, code};
 use crate::request::session::Session;
 use crate::request::sources::Scope;
 
 impl Session<'_> {
+    /// Refuses that parameters change places among the same types where the function is used by reference too: what calls
+    /// it so would pass the wrong ones, and nothing would tell.
+    pub(in crate::request) fn check_references(
+        &self,
+        of: FuncRef,
+        (old, new): (&FunctionHead, &FunctionHead),
+        moved: &[Option<u16>],
+    ) -> Done<()> {
+        let types =
+            |head: &FunctionHead| head.params.iter().map(|param| param.ty.clone()).collect::<Vec<Type>>();
+        let stays = (0..).zip(moved).all(|(from, to)| *to == Some(from));
+        if stays || types(old) != types(new) || old.results != new.results {
+            return Ok(());
+        }
+        let mut references: Vec<String> = Vec::new();
+        let users = self.program.users_of(of.into()).map(|(user, _)| user);
+        for user in users.chain([of.into()]) {
+            let Ok(caller) = FuncRef::try_from(user) else {
+                references.push(user.to_string());
+                continue;
+            };
+            let calls = self.calls_in(caller, of)?;
+            let body = self.body(caller)?;
+            let users = body.users_of(of.number()).filter(|one| one.input.is_none()).map(|one| one.node);
+            references.extend(users.filter(|node| !calls.contains(node)).map(|node| node.to_string()));
+        }
+        if references.is_empty() {
+            return Ok(());
+        }
+        references.sort_unstable();
+        references.dedup();
+        let message = format!(
+            "`{of}` is used by reference too, by {}: what calls it so would pass its arguments in the places that they \
+             had; change those first, or give the parameters other types",
+            references.join(", ")
+        );
+        let error = EditError::new(code::HAS_USES, &["params"], message).found(of.to_string());
+        Err(error.candidates(references).into())
+    }
+
     /// Lets each call of a function pass its arguments in their new places, and for parameters that are new what the caller
     /// gives for them in their order: sources as the call sees them, or literals; what is not given is a hole. `moved` tells
     /// where parameters are afterwards.

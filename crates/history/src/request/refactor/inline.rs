@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use lmlang_ir::graph::checked_types;
 use lmlang_ir::text::output_names;
 use lmlang_ir::{
     Attr, Body, Control, FuncRef, Function, Name, NodeContent, NodeRef, Op, Opcode, Region, RegionOwner,
@@ -40,6 +41,13 @@ impl Session<'_> {
         }
         let callee = self.function(&["ref"], *of)?.clone();
         let end = check_callee(&callee, call)?;
+        if let Some(of) = checked_types(&self.program, &callee).first() {
+            let name =
+                self.program.type_def(*of).map_or_else(|| of.to_string(), |found| found.name.to_string());
+            let message =
+                format!("the invariants of `{name}` are checked by calls of `{}`", callee.head().name);
+            return Err(refused(call, message));
+        }
         let inputs: Vec<Option<Source>> = found.inputs().iter().collect();
         if inputs.len() != callee.head().params.len() {
             let values = counted(inputs.len() as u64, "value", "values");
