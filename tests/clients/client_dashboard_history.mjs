@@ -444,7 +444,7 @@ try {
   await page.goto(pages.address(`/#/p/${NAME}/verify?tab=contracts`));
   await page.getByText('nobody pays less than nothing').first().waitFor();
   await page.getByRole('button', { name: 'Check 2 functions' }).click();
-  await page.getByText('Done: 2 functions.').first().waitFor();
+  await page.getByText('Done: 2 functions, 1 broken.').first().waitFor();
   await page.getByText('broken', { exact: true }).first().waitFor();
   await page.getByText('held', { exact: true }).first().waitFor();
   await pages.accessible(page, 'contracts');

@@ -1,12 +1,14 @@
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 
+import { useTitle } from '../lib/title';
 import { Notice } from '../ui';
 import { isNotLoaded } from './loaded';
 
 /** In place of a view that failed. What stands around it goes on. */
 export function Crash({ error, reset }: { error: unknown; reset: () => void }) {
   const missing = isNotLoaded(error);
+  useTitle('This view failed');
   const [away, setAway] = useState(false);
   const again = async () => {
     if (!missing) return reset();

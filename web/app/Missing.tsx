@@ -1,9 +1,11 @@
 import { Compass } from 'lucide-react';
 
+import { useTitle } from '../lib/title';
 import { Empty } from '../ui';
 
 /** For an address that no view has. */
 export function Missing() {
+  useTitle('No such view');
   return (
     <div className="page narrow">
       <h1 className="hidden">lmlang</h1>

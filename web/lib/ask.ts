@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import { useQuery, type RequestPolicy } from 'urql';
 
 import { problemOf, type Problem } from './problems';
+import { useBack } from './useBack';
 
 /** What has come of a query: both data and a problem where a part of it failed. */
 export interface Asked<Data> {
@@ -24,7 +25,9 @@ export function useAsk<Data, Variables extends Record<string, unknown>>(
     typeof useQuery<Data, Variables>
   >;
   const refresh = useCallback(() => ask({ requestPolicy: 'network-only' }), [ask]);
-  return { data, problem: error && problemOf(error), fetching: fetching || stale, refresh };
+  const problem = error && problemOf(error);
+  useBack(options.pause ? undefined : problem, refresh);
+  return { data, problem, fetching: fetching || stale, refresh };
 }
 
 /** Asks again whenever something that the answer depends on has become another one; the first time has been asked. */

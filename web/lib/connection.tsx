@@ -37,10 +37,11 @@ export function connect(to: Endpoints, identity: () => Identity, onDenied: () =>
   return { client, socket };
 }
 
-const Socketed = createContext<Socket | null>(null);
+/** The socket of the connection around; null where there is none. */
+export const Socketed = createContext<Socket | null>(null);
 
 /** Gives a connection to everything within. */
-export function ConnectionProvider({ connection, children }: { connection: Connection; children: ReactNode }) {
+export function ConnectionProvider({ connection, children }: { connection: Connection; children?: ReactNode }) {
   return (
     <Provider value={connection.client}>
       <Socketed value={connection.socket}>{children}</Socketed>

@@ -3,6 +3,7 @@ import { useEffect, useReducer, useRef } from 'react';
 import { useClient } from 'urql';
 
 import { problemOf, type Problem } from './problems';
+import { useBack } from './useBack';
 
 /** A page of a list, as the schema has them. */
 export interface Page<Item> {
@@ -86,6 +87,9 @@ export function usePages<Data, Variables extends Record<string, unknown>, Item>(
     // The variables are compared by what they say.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [client, key]);
+
+  // Where something is shown, what failed was the next page.
+  useBack(list.problem, () => load(list.items ? list.next : null));
 
   return {
     ...list,

@@ -11,6 +11,17 @@ test('an error of the server is told by its code, in its words', () => {
   expect(action).toMatch(/renamed or removed/);
 });
 
+test('what a field refuses is not for want of another page', () => {
+  const told = (path?: string[]) => {
+    const error = new GraphQLError('r4 is no revision', { path, extensions: { code: 'BAD_REQUEST' } });
+    return problemOf(new CombinedError({ graphQLErrors: [error] })).action;
+  };
+  expect([told(), told(['revert'])]).toEqual([
+    'The server did not understand this page. Reload it: the server may be of another version.',
+    'The server does not do this, and says why.',
+  ]);
+});
+
 test('what does not reach the server is offline', () => {
   expect(problemOf(new CombinedError({ networkError: new Error('Failed to fetch') })).code).toBe('OFFLINE');
   expect(problemOf(new Event('close')).code).toBe('OFFLINE');

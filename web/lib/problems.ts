@@ -11,6 +11,8 @@ export interface Problem {
 export const OFFLINE = 'OFFLINE';
 /** The code of what this page did wrong itself, and of an answer that lacks what was asked for. */
 export const UNEXPECTED = 'UNEXPECTED';
+/** The code of what is not there. */
+export const NOT_FOUND = 'NOT_FOUND';
 /** The code of a caller whom the server does not know. */
 export const UNAUTHENTICATED = 'UNAUTHENTICATED';
 
@@ -18,7 +20,7 @@ const ACTIONS: Record<string, string> = {
   BAD_REQUEST: 'The server did not understand this page. Reload it: the server may be of another version.',
   UNAUTHENTICATED: 'The server asks for a token.',
   FORBIDDEN: 'Your token does not allow this. Ask whoever runs the server for one with the scope.',
-  NOT_FOUND: 'This is not here. It may have been renamed or removed, or the address is mistyped.',
+  [NOT_FOUND]: 'This is not here. It may have been renamed or removed, or the address is mistyped.',
   LIMIT_EXCEEDED: 'That is more than the server gives at once. Ask for less.',
   RATE_LIMITED: 'Too many requests. Wait a moment and try again.',
   OVERLOADED: 'The server is busy. Wait a moment and try again.',
@@ -30,6 +32,9 @@ const ACTIONS: Record<string, string> = {
   [OFFLINE]: 'The server cannot be reached. See whether it runs and try again.',
   [UNEXPECTED]: 'This page failed at it. Reload it: the server may be of another version.',
 };
+
+/** What is said of a request that the server understood, and refuses for what it names. */
+const REFUSED = 'The server does not do this, and says why.';
 
 function problem(code: string, message: string): Problem {
   return { code, message, action: ACTIONS[code] ?? 'The request was not carried out.' };
@@ -46,7 +51,11 @@ function isOfConnection(error: unknown): boolean {
 export function problemOf(error: unknown): Problem {
   if (error instanceof CombinedError) {
     const [first] = error.graphQLErrors;
-    if (first) return problem(String(first.extensions['code'] ?? 'INTERNAL'), first.message);
+    if (first) {
+      const told = problem(String(first.extensions['code'] ?? 'INTERNAL'), first.message);
+      // What is told of a field was asked rightly: the page speaks the language of the server.
+      return told.code === 'BAD_REQUEST' && first.path?.length ? { ...told, action: REFUSED } : told;
+    }
     return problem(OFFLINE, error.networkError?.message ?? error.message);
   }
   if (Array.isArray(error)) {

@@ -1,8 +1,11 @@
 // Hooks for tests, within a page that has nothing else.
 import { act, createElement, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
-import { Provider, type Client } from 'urql';
+import type { Client } from 'urql';
 import { onTestFinished, vi } from 'vitest';
+
+import { ConnectionProvider } from './connection';
+import type { Socket } from './socket';
 
 /** A hook in use: what it gives now, again with other arguments, and whatever else is to happen before one looks. */
 export interface Used<Args extends unknown[], Given> {
@@ -11,10 +14,10 @@ export interface Used<Args extends unknown[], Given> {
   during<Result>(what: () => Promise<Result>): Promise<Result>;
 }
 
-/** Uses a hook until the test is over; `client` answers what it asks. */
+/** Uses a hook until the test is over; the client answers what it asks, the socket tells of the connection. */
 export async function use<Args extends unknown[], Given>(
   hook: (...args: Args) => Given,
-  client: Partial<Client>,
+  client: Partial<Client> & { socket?: Socket },
   ...args: Args
 ): Promise<Used<Args, Given>> {
   vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
@@ -30,7 +33,10 @@ export async function use<Args extends unknown[], Given>(
     vi.unstubAllGlobals();
   });
   const again = (...args: Args) =>
-    act(async () => root.render(createElement(Provider, { value: client as Client }, createElement(Probe, { args }))));
+    act(async () => {
+      const connection = { client: client as Client, socket: client.socket ?? (null as unknown as Socket) };
+      root.render(createElement(ConnectionProvider, { connection }, createElement(Probe, { args })));
+    });
   await again(...args);
   return {
     now() {

@@ -58,3 +58,8 @@ test('a contract demands what its region gives', () => {
   const long = 'ensure#k4 "more" (r) #g5 {\n  d#n6 = sub.i64 r, n\n  yield#n7 d\n}\n';
   expect([demandOf(short), demandOf(long), demandOf('')]).toEqual([['lt_s.i64 n, 9'], ['d = sub.i64 r, n', 'd'], []]);
 });
+
+test('a node without a name runs where it is written first, not where it is named', () => {
+  const lines = linesOfText('  n97 = add.i64 a, b\n  return#n98 n97\n');
+  expect(lines.map(({ refs }) => refs)).toEqual([['n97'], ['n98']]);
+});

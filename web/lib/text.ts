@@ -14,7 +14,7 @@ export interface Word {
 /** A line of the text. */
 export interface TextLine {
   words: Word[];
-  /** The nodes that are written in it, from left to right. */
+  /** The nodes that run in it, from left to right; what is only named there runs further up. */
   refs: string[];
 }
 
@@ -62,12 +62,16 @@ function wordsOf(line: string): Word[] {
 
 /** Reads the text form of a function. */
 export function linesOfText(text: string): TextLine[] {
+  const above = new Set<string>();
   return text
     .trimEnd()
     .split('\n')
     .map((line) => {
       const words = wordsOf(line);
-      return { words, refs: [...new Set(words.flatMap(({ ref }) => (ref?.startsWith('n') ? [ref] : [])))] };
+      const named = words.flatMap(({ ref }) => (ref?.startsWith('n') ? [ref] : []));
+      const refs = [...new Set(named)].filter((ref) => !above.has(ref));
+      for (const ref of refs) above.add(ref);
+      return { words, refs };
     });
 }
 

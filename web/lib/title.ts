@@ -1,3 +1,5 @@
+import { useEffect } from 'react';
+
 /** The name of the page without what waits, and how much that is. */
 let name = 'lmlang';
 let waiting = 0;
@@ -15,6 +17,13 @@ function show(): void {
 export function setTitle(of: string): void {
   name = `${of} · lmlang`;
   show();
+}
+
+/** Says what the page is of; null where something within says it. */
+export function useTitle(of: string | null): void {
+  useEffect(() => {
+    if (of !== null) setTitle(of);
+  }, [of]);
 }
 
 const MARK =

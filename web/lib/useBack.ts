@@ -1,12 +1,12 @@
-import { useEffect, useEffectEvent } from 'react';
+import { use, useEffect, useEffectEvent } from 'react';
 
-import type { LiveStatus } from './follow';
+import { Socketed } from './connection';
 import { OFFLINE, type Problem } from './problems';
 
 /** Tries again what did not reach the server, once the connection is back. */
-export function useBack(status: LiveStatus, problem: Problem | undefined, again: () => void): void {
-  const back = useEffectEvent(() => {
-    if (status === 'connected' && problem?.code === OFFLINE) again();
-  });
-  useEffect(() => back(), [status]);
+export function useBack(problem: Problem | undefined, again: () => void): void {
+  const socket = use(Socketed);
+  const offline = problem?.code === OFFLINE;
+  const back = useEffectEvent(again);
+  useEffect(() => (offline ? socket?.client.on('connected', () => back()) : undefined), [socket, offline]);
 }

@@ -1,7 +1,7 @@
 import { Check, CornerDownLeft, MessageSquare, X } from 'lucide-react';
 import { useEffect, useId, useRef, useState, type FormEvent, type KeyboardEvent } from 'react';
 
-import { answerOf, choicesOf, mannerOf, movedOn, type Answering, type Question } from './model';
+import { answerOf, choicesOf, mannerOf, movedOn, type Answering, type Question, type Words } from './model';
 
 /** How an answer begins. */
 export type Armed = { way: 'approve' } | { way: 'reject' } | { way: 'choose'; choice: string } | { way: 'text' };
@@ -13,10 +13,13 @@ export function AnswerForm(props: {
   busy: boolean;
   /** Why the reader may not answer. */
   lacks: string | null;
+  /** What is written already. */
+  words: Words | undefined;
+  onWrite(words: Words): void;
   onArm(armed: Armed | null): void;
   onSend(answer: unknown, reason: string): void;
 }) {
-  const { question, armed, busy, lacks, onArm, onSend } = props;
+  const { question, armed, busy, lacks, words, onWrite, onArm, onSend } = props;
   const manner = mannerOf(question);
   const off = lacks === null ? {} : { disabled: true, title: lacks };
   if (manner === 'unknown')
@@ -33,6 +36,8 @@ export function AnswerForm(props: {
         question={question}
         armed={armed}
         busy={busy}
+        words={words}
+        onWrite={onWrite}
         onCancel={() => onArm(null)}
         onSend={onSend}
       />
@@ -95,13 +100,14 @@ function Confirm(props: {
   question: Question;
   armed: Armed;
   busy: boolean;
+  words: Words | undefined;
+  onWrite(words: Words): void;
   onCancel(): void;
   onSend(answer: unknown, reason: string): void;
 }) {
-  const { question, armed, busy, onCancel, onSend } = props;
+  const { question, armed, busy, words = { text: '', reason: '' }, onWrite, onCancel, onSend } = props;
+  const { text, reason } = words;
   const id = useId();
-  const [text, setText] = useState('');
-  const [reason, setReason] = useState('');
   const [slip, setSlip] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -164,7 +170,7 @@ function Confirm(props: {
             maxLength={10_000}
             value={text}
             onChange={(event) => {
-              setText(event.target.value);
+              onWrite({ text: event.target.value, reason });
               setSlip(null);
             }}
             aria-invalid={slip !== null}
@@ -187,7 +193,7 @@ function Confirm(props: {
           maxLength={1000}
           autoComplete="off"
           value={reason}
-          onChange={(event) => setReason(event.target.value)}
+          onChange={(event) => onWrite({ text, reason: event.target.value })}
         />
       </div>
       <div className="answer-acts">

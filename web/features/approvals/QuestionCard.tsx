@@ -3,11 +3,12 @@ import { CircleHelp, Clock, ShieldQuestion, Siren, Split } from 'lucide-react';
 import { useEffect, useId, useRef } from 'react';
 
 import { useCaller } from '../../lib/caller';
-import { Actor, Ago, Badge, lasting, Message, Notice, ProblemPanel, useMoment } from '../../ui';
+import { Actor, Ago, Badge, CopyButton, lasting, Long, Message, Notice, ProblemPanel, useMoment } from '../../ui';
 import { AnswerForm, type Armed } from './AnswerForm';
 import { DecisionLine } from './DecisionLine';
-import { movedOn, STATUSES, typeWord, type Question } from './model';
+import { movedOn, STATUSES, typeWord, unsentOf, type Question } from './model';
 import { useAnswer, type Outcome } from './useAnswer';
+import { keepWords, useWords } from './words';
 import './approvals.css';
 
 const ICONS: Record<string, typeof CircleHelp> = {
@@ -31,6 +32,7 @@ export function QuestionCard(props: {
   const { question, armed, outcome, named, onArm, onOutcome } = props;
   const { run, status, decision } = question;
   const { busy, send } = useAnswer();
+  const words = useWords().get(question.id);
   const lacks = useCaller().lacks('EDIT');
   const id = useId();
   const card = useRef<HTMLElement>(null);
@@ -47,8 +49,11 @@ export function QuestionCard(props: {
   const onSend = async (answer: unknown, reason: string) => {
     const outcome = await send(question.id, answer, reason);
     if (outcome.state !== 'failed') onArm(null);
+    if (outcome.state === 'answered') keepWords(question.id, null);
     onOutcome(outcome);
   };
+  const first = outcome?.state === 'already' ? outcome.decision : status === 'OPEN' ? null : decision;
+  const unsent = status === 'OPEN' && first === null ? null : unsentOf(words, first);
   return (
     <article ref={card} tabIndex={-1} className="question" aria-labelledby={`${id}title`}>
       <header className="question-head">
@@ -87,7 +92,7 @@ export function QuestionCard(props: {
           </p>
         )}
         <h2 id={`${id}title`} className="question-text">
-          <Message>{question.question}</Message>
+          <Long>{question.question}</Long>
         </h2>
       </header>
       {stale && status === 'OPEN' && (
@@ -115,12 +120,30 @@ export function QuestionCard(props: {
         </Notice>
       )}
       {outcome && <OutcomeNotice outcome={outcome} />}
+      {unsent && (
+        <Notice
+          tone="warn"
+          title={unsent.title}
+          actions={
+            <>
+              <CopyButton text={unsent.text} label="Copy" />
+              <button type="button" className="button" onClick={() => keepWords(question.id, null)}>
+                Dismiss
+              </button>
+            </>
+          }
+        >
+          <blockquote className="unsent">{unsent.text}</blockquote>
+        </Notice>
+      )}
       {status === 'OPEN' ? (
         <AnswerForm
           question={question}
           armed={armed}
           busy={busy}
           lacks={lacks}
+          words={words}
+          onWrite={(next) => keepWords(question.id, next)}
           onArm={onArm}
           onSend={(answer, reason) => void onSend(answer, reason)}
         />

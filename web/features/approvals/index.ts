@@ -6,3 +6,4 @@ export { choicesOf, mannerOf, type Question } from './model';
 export { QuestionCard } from './QuestionCard';
 export type { ApprovalsSearch } from './search';
 export type { Outcome } from './useAnswer';
+export { useWords } from './words';

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { commandOf } from './keys';
 import {
+  unsentOf,
   answerOf,
   answerWords,
   findingsOf,
@@ -155,4 +156,14 @@ test('the evidence of a question that is over is that of its time', () => {
   expect(stateWhen({ status: 'ANSWERED' }, now, steps)).toEqual({ violations: [1], evidence: 'b' });
   // What could not be read is put together as well.
   expect(stateWhen({ status: 'OPEN' }, null, steps)).toEqual({ violations: [1], evidence: 'b' });
+});
+
+test('words that somebody was faster than are told with who it was', () => {
+  const carol = { actor: { kind: 'HUMAN' as const, name: 'carol' } } as Parameters<typeof unsentOf>[1];
+  expect(unsentOf({ text: ' rename it first ', reason: 'too short' }, carol)).toEqual({
+    title: 'carol decided first; your words were not sent:',
+    text: 'rename it first\ntoo short',
+  });
+  expect(unsentOf({ text: 'no', reason: '' }, null)?.title).toBe('The question is closed; your words were not sent:');
+  expect([unsentOf(undefined, carol), unsentOf({ text: ' ', reason: '' }, carol)]).toEqual([null, null]);
 });

@@ -77,6 +77,29 @@ export function answerOf(
   }
 }
 
+/** What the reader writes: to the flow, and for the log. */
+export interface Words {
+  text: string;
+  reason: string;
+}
+
+/** Whether nothing is written. */
+export function isBlank({ text, reason }: Words): boolean {
+  return text.trim() === '' && reason.trim() === '';
+}
+
+/** What was written for a question that takes no answer any more: as a text, and who was first; null where nothing was. */
+export function unsentOf(
+  words: Words | undefined,
+  decided: Pick<Decision, 'actor'> | null,
+): { title: string; text: string } | null {
+  if (!words || isBlank(words)) return null;
+  return {
+    title: `${decided ? `${decided.actor.name} decided first` : 'The question is closed'}; your words were not sent:`,
+    text: [words.text.trim(), words.reason.trim()].filter(Boolean).join('\n'),
+  };
+}
+
 /** What a stored answer says, in words. */
 export function answerWords(answer: unknown): { verb: string; tone: Tone; said: string | null } {
   const { confirm, feedback, text, choice } = (answer ?? {}) as Record<string, unknown>;

@@ -5,8 +5,8 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { useCaller } from '../../lib/caller';
 import { renamedTo } from '../../lib/renamed';
 import { plainText } from '../../lib/text';
-import { setTitle } from '../../lib/title';
-import { Badge, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
+import { setTitle, useTitle } from '../../lib/title';
+import { Badge, CopyButton, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { DiffView, fileOf, UnifiedText, useDiffPlace } from '../preview';
 import { keepDraft, keptDraft, offsetAt, type Base } from './draft';
@@ -25,6 +25,7 @@ export function EditView() {
   const { target, problem, retry } = useTarget(programId, name, feed.head);
   const { node } = useSearch({ from: '/p/$program/f/$function/edit' });
   const navigate = useNavigate();
+  useTitle(target ? null : `Edit ${name}`);
   const renamed = renamedTo(name, target?.info.path);
   useEffect(() => {
     if (renamed === null) return;
@@ -50,7 +51,7 @@ export function EditView() {
 }
 
 function Editing({ target: { info, now }, gone, onChanged }: { target: Target; gone: boolean; onChanged(): void }) {
-  const { programId, name: program } = useLive();
+  const { programId, name: program, gone: deleted } = useLive();
   const { node } = useSearch({ from: '/p/$program/f/$function/edit' });
   const [draft, setDraft] = useState(() => keptDraft(programId, info.ref) ?? { text: now.text, base: now });
   const [message, setMessage] = useState('');
@@ -172,11 +173,19 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
                 <Notice tone="warn" title={lacks} />
               </div>
             )}
-            {gone && (
+            {(gone || deleted) && (
               <div className="editing-part">
-                <Notice tone="warn" title="The newest revision does not have this function any more.">
+                <Notice
+                  tone="warn"
+                  title={
+                    deleted
+                      ? 'The program was deleted: this text is applied nowhere.'
+                      : 'The newest revision does not have this function any more.'
+                  }
+                  actions={<CopyButton text={text} label="Copy the text" />}
+                >
                   <p className="muted">
-                    Your text is kept in this tab; the feed of edits says who removed the function.
+                    Your text is kept in this tab{!deleted && '; the feed of edits says who removed the function'}.
                   </p>
                 </Notice>
               </div>

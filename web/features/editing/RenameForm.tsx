@@ -3,7 +3,7 @@ import { useId, useMemo, useState, type FormEvent } from 'react';
 import { useLive } from '../edits';
 import { DiffView, useDiffPlace } from '../preview';
 import { Findings } from './Findings';
-import { renameOf } from './model';
+import { canRename, renameOf } from './model';
 import { useProposal } from './useProposal';
 
 /** Another name for a function or a node, tried while it is typed. */
@@ -24,7 +24,7 @@ export function RenameForm(props: {
   const [failed, setFailed] = useState<string | null>(null);
   const proposal = useMemo(() => renameOf(what, entity, name, typed, revision), [what, entity, name, typed, revision]);
   const { tried, difference, applying, apply, retry } = useProposal(programId, functionRef, proposal);
-  const ready = tried.state === 'done' && tried.outcome.__typename === 'EditApplied' && !applying;
+  const ready = canRename(tried, applying);
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -52,7 +52,13 @@ export function RenameForm(props: {
             setFailed(null);
           }}
         />
-        <button type="submit" className="button" disabled={!ready}>
+        <button
+          type="submit"
+          className="button"
+          disabled={!ready}
+          aria-busy={tried.state === 'trying' || applying}
+          title={tried.state === 'trying' ? 'It is being tried.' : undefined}
+        >
           Rename
         </button>
       </div>

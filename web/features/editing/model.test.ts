@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { labelOf, renameOf, whyNot, type Outcome, type Tried } from './model';
+import { canRename, labelOf, renameOf, whyNot, type Outcome, type Tried } from './model';
 
 test('a node gets another name by an edit of its own, a function by another', () => {
   expect(renameOf('node', 'n7', 'sum', ' total ', 4)).toEqual({
@@ -40,4 +40,19 @@ test('what cannot be applied says why', () => {
   expect(why(applied(1))).toBe(null);
   expect(why(applied(1), { stale: true })).toMatch(/changed meanwhile/);
   expect(why(applied(1), { applying: true })).toBe('It is being applied.');
+});
+
+test('another name can be given once it was tried as it is typed, and brings no errors', () => {
+  const applied = (severities: string[]) =>
+    ({
+      state: 'done',
+      outcome: { __typename: 'EditApplied', diagnosticsAdded: severities.map((severity) => ({ severity })) },
+    }) as unknown as Tried;
+  const rejected = { state: 'done', outcome: { __typename: 'EditRejected', errors: [] } } as unknown as Tried;
+  const last = (applied([]) as Extract<Tried, { state: 'done' }>).outcome;
+  expect([canRename(applied([]), false), canRename(applied(['WARNING']), false)]).toEqual([true, true]);
+  expect(
+    [applied(['ERROR']), rejected, { state: 'trying', last } as Tried].map((tried) => canRename(tried, false)),
+  ).toEqual([false, false, false]);
+  expect(canRename(applied([]), true)).toBe(false);
 });

@@ -42,6 +42,16 @@ export function renameOf(
   };
 }
 
+/** Whether another name was tried as it is typed, and can be given: it brings no errors. */
+export function canRename(tried: Tried, applying: boolean): boolean {
+  return (
+    !applying &&
+    tried.state === 'done' &&
+    tried.outcome.__typename === 'EditApplied' &&
+    tried.outcome.diagnosticsAdded.every(({ severity }) => severity !== 'ERROR')
+  );
+}
+
 /** The name of a node in the text of its function; empty for one that has none. */
 export function labelOf(text: string, node: string): string {
   return new RegExp(`([A-Za-z_]\\w*)#${node}\\b(?=[^=(]*=)`).exec(text)?.[1] ?? '';

@@ -6,6 +6,7 @@ import { chase, type Chase } from '../../lib/chase';
 import { problemOf, type Problem } from '../../lib/problems';
 import { functionKey } from '../../lib/program';
 import { plainText } from '../../lib/text';
+import { useBack } from '../../lib/useBack';
 import type { Base } from './draft';
 
 type FunctionData = NonNullable<NonNullable<EditTargetQuery['program']>['function']>;
@@ -43,5 +44,7 @@ export function useTarget(programId: string, name: string, head: number | null) 
     return () => chased.leave();
   }, [client, programId, name]);
   useEffect(() => reads.current?.want(head), [client, programId, name, head, attempt]);
-  return { target, problem, retry: () => setAttempt((before) => before + 1) };
+  const retry = () => setAttempt((before) => before + 1);
+  useBack(problem, retry);
+  return { target, problem, retry };
 }

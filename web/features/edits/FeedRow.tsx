@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { GitBranch, Undo2 } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 
-import { Actor, Ago, Badge, counted, Counts } from '../../ui';
+import { Actor, Ago, Badge, counted, Counts, Long } from '../../ui';
 import { useLive } from './live';
 import { headline, touchedPlaces, type Item, type Touched } from './model';
 import { Verdict } from './Verdict';
@@ -48,7 +48,9 @@ export function FeedRow({ item }: { item: Item }) {
           )}
           {item.onBehalfOf && <span className="muted">for {item.onBehalfOf}</span>}
         </div>
-        <p className={item.message ? 'feed-message' : 'feed-message muted'}>{headline(item)}</p>
+        <p className={item.message ? 'feed-message' : 'feed-message muted'}>
+          <Long>{headline(item)}</Long>
+        </p>
         <Places places={places} rev={item.number} total={item.touched?.totalCount ?? 0} />
       </div>
       <div className="feed-facts">

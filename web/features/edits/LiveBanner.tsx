@@ -1,8 +1,9 @@
+import { Link } from '@tanstack/react-router';
 import { Pause, Play, Radio, RefreshCw, Unplug } from 'lucide-react';
 import { useEffect, useEffectEvent } from 'react';
 
 import { useOffer } from '../../lib/commands';
-import { counted, ProblemPanel } from '../../ui';
+import { counted, Notice, ProblemPanel } from '../../ui';
 import { useLive } from './live';
 
 /** How the connection stands, and the button that keeps the picture still: for the bar of a program. */
@@ -54,7 +55,7 @@ const TOLD = 12_000;
 
 /** Tells of a connection that is lost, or was. */
 export function LiveBanner() {
-  const { feed, notice, stopped, restart } = useLive();
+  const { name, feed, notice, stopped, gone, restart } = useLive();
   const told = feed.caughtUp !== null;
   const forget = useEffectEvent(notice);
   useEffect(() => {
@@ -62,6 +63,22 @@ export function LiveBanner() {
     const timer = setTimeout(forget, TOLD);
     return () => clearTimeout(timer);
   }, [told]);
+  if (gone)
+    return (
+      <div className="live-banner">
+        <Notice
+          tone="error"
+          title={`The program ${name} was deleted.`}
+          actions={
+            <Link to="/" className="button">
+              All programs
+            </Link>
+          }
+        >
+          <p className="muted">What stands here is how it was last; nothing of it can be changed any more.</p>
+        </Notice>
+      </div>
+    );
   if (stopped)
     return (
       <div className="live-banner">

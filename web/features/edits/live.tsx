@@ -11,8 +11,9 @@ import {
 } from '../../generated/graphql';
 import { useSocket } from '../../lib/connection';
 import { follow } from '../../lib/follow';
-import { problemOf, UNAUTHENTICATED, type Problem } from '../../lib/problems';
+import { NOT_FOUND, problemOf, UNAUTHENTICATED, type Problem } from '../../lib/problems';
 import { programKey } from '../../lib/program';
+import { useBack } from '../../lib/useBack';
 import { after, EMPTY, type Feed, type Item } from './model';
 
 /** A program that is open: what it is called, and what happens to it. */
@@ -31,6 +32,8 @@ export interface Live {
   loadOlder: (() => void) | undefined;
   /** Why nothing more arrives by itself. */
   stopped: Problem | undefined;
+  /** Whether the program was deleted while it was open. */
+  gone: boolean;
   /** Begins anew. */
   restart(): void;
 }
@@ -84,7 +87,9 @@ export function LiveProvider(props: {
   const [stopped, setStopped] = useState<Problem>();
   const [older, setOlder] = useState<{ after: string | null; busy: boolean } | null>(null);
   const [attempt, setAttempt] = useState(0);
+  const [removed, setRemoved] = useState(false);
   const restart = useCallback(() => setAttempt((before) => before + 1), []);
+  useBack(problem, restart);
 
   useEffect(() => {
     let left = false;
@@ -124,6 +129,7 @@ export function LiveProvider(props: {
           case 'EventGap':
             return dispatch({ type: 'gap' });
           case 'ProgramChanged':
+            if (event.change === 'REMOVED') return setRemoved(true);
             return setOpened((before) => before && { ...before, name: event.name });
           case 'BranchChanged':
           case 'CheckpointChanged':
@@ -136,7 +142,8 @@ export function LiveProvider(props: {
         if (status !== 'connected' || !lost) return;
         lost = false;
         const head = client.query(FeedHeadDocument, { id: programId }, FRESH);
-        void head.toPromise().then(({ data }) => {
+        void head.toPromise().then(({ data, error }) => {
+          if (error && problemOf(error).code === NOT_FOUND) setRemoved(true);
           const number = data?.program?.revision?.number;
           if (number !== undefined) dispatch({ type: 'until', head: number });
         });
@@ -173,6 +180,7 @@ export function LiveProvider(props: {
     notice: () => dispatch({ type: 'noticed' }),
     loadOlder: older && !older.busy ? loadOlder : undefined,
     stopped,
+    gone: removed || [problem, stopped].some((each) => each?.code === NOT_FOUND),
     restart,
   };
   return <Context value={live}>{children}</Context>;

@@ -63,7 +63,7 @@ export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>)
       )}
       {open && <div className="box-space" />}
       <Cells cells={outputs} side="out" free={open} connects={connects} offers={null} />
-      {(mark || onStop) && <BoxMark id={box.id} mark={mark} onStop={onStop} />}
+      {(mark || onStop) && <BoxMark id={box.id} mark={mark} outputs={outputs} onStop={onStop} />}
       <Handle type="target" position={Position.Top} isConnectable={false} />
       <Handle type="source" position={Position.Bottom} isConnectable={false} />
     </div>
@@ -151,7 +151,8 @@ function Cells(props: {
             'cell',
             hole && 'hole',
             sign && `is-${sign}`,
-            connects && 'nodrag nopan',
+            // A value is drawn from its port; from elsewhere the picture is moved.
+            connects && side === 'out' && 'nodrag nopan',
             offers && (offers.has(index) ? 'offered' : 'refused'),
           ]
             .filter(Boolean)

@@ -2,6 +2,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react';
 
 import { renamedTo } from '../../lib/renamed';
+import { useTitle } from '../../lib/title';
 import { useBack } from '../../lib/useBack';
 import { ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
@@ -21,7 +22,8 @@ function Opened({ name }: { name: string }) {
   const navigate = useNavigate();
   const revision = rev ?? feed.head ?? undefined;
   const { loaded, head, resolve, progress, problem, retry } = useFunction(programId, name, revision);
-  useBack(feed.status, problem, retry);
+  useBack(problem, retry);
+  useTitle(head ? null : name);
 
   const select = useCallback(
     (ref: string | null) =>

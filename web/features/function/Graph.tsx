@@ -138,11 +138,11 @@ function Pane(props: GraphProps) {
   const keys = useId();
   const frame = useRef<HTMLDivElement>(null);
   const [order, setOrder] = useState(true);
-  /** Whether ports are connected with the pointer, and not the picture moved. */
+  /** Whether it is told how ports are connected with the pointer. */
   const [connecting, setConnecting] = useState(false);
   const [choosing, setChoosing] = useState(false);
   const connects = connecting && onConnect !== undefined;
-  const { drag, offers, begin } = useDrag(graph, connects ? onConnect : undefined);
+  const { drag, offers, begin } = useDrag(graph, onConnect);
   const focused = hovered ?? selected;
 
   const nodes = useMemo(
@@ -155,13 +155,13 @@ function Pane(props: GraphProps) {
           hovered: box.id === hovered,
           lit: lit.has(box.id) ? turn : 0,
           mark: marks?.get(box.id),
-          connects,
+          connects: onConnect !== undefined,
           offers: offers && (offers.get(box.id) ?? NONE),
           onToggle,
           onStop: box.type === 'node' || box.type === 'owner' ? onStop : undefined,
         });
       }),
-    [picture, selected, hovered, lit, turn, marks, connects, offers, onToggle, onStop],
+    [picture, selected, hovered, lit, turn, marks, onConnect, offers, onToggle, onStop],
   );
 
   const edges = useMemo(

@@ -215,7 +215,7 @@ function Line(props: LineProps) {
           word={word}
           selected={word.ref !== null && word.ref === selected}
           hovered={word.ref !== null && word.ref === hovered}
-          here={word.ref !== null && (marks?.get(word.ref)?.here ?? false)}
+          here={word.ref !== null && line.refs.includes(word.ref) && (marks?.get(word.ref)?.here ?? false)}
           onSelect={onSelect}
           onHover={onHover}
           onOpen={onOpen}

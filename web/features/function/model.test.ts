@@ -55,6 +55,40 @@ test('an exit names the label of what it leaves', () => {
   expect(found.get('n2')?.title).toBe('continue L');
 });
 
+test('a case is told by what it is for and what it has', () => {
+  const regions = [
+    region('g1', 'BODY', null),
+    region('g2', 'CASE', 'n1'),
+    region('g3', 'CASE', 'n1', ['number']),
+    region('g4', 'DEFAULT', 'n1'),
+    region('g5', 'CASE', 'n2'),
+  ];
+  const types = [
+    {
+      ref: 't3',
+      name: 'Payment',
+      path: 'm::Payment',
+      fields: [],
+      variants: [
+        { ref: 'd9', name: 'cash' },
+        { ref: 'd10', name: 'card' },
+      ],
+    },
+  ];
+  const given = nodes([
+    { ref: 'n1', op: 'match (t3.d9, t3.d10, default) -> (i64)', region: 'g1', takes: ['p0'] },
+    { ref: 'n2', op: 'match (-7, default) -> ()', region: 'g1', takes: ['p0'] },
+  ]);
+  const { regions: found } = graphOf(head(), { types: { nodes: types }, storage: null }, given, regions);
+  expect([...found.values()].map(({ title }) => title)).toEqual([
+    'body',
+    'case cash',
+    'case card (number)',
+    'default',
+    'case -7',
+  ]);
+});
+
 test('findings stand at their nodes', () => {
   const finding = {
     code: 'EMPTY_INPUT',

@@ -220,6 +220,20 @@ const ROLES: Record<RegionData['role'], string> = {
   THEN: 'then',
 };
 
+/** What the cases of a `match` are for, in order, from its operator: `match (t3.d9, 7, default) -> (i64)`. */
+function casesOf(title: string): string[] {
+  const listed = /^match \(([^)]*)\)/.exec(title)?.[1] ?? '';
+  return listed.split(',').flatMap((each) => {
+    const name = each.trim().replace(/^.*\./, '');
+    return name === '' || name === 'default' ? [] : [name];
+  });
+}
+
+/** The parameters of a region as its text has them. */
+function paramList(params: readonly Param[]): string {
+  return params.length > 0 ? ` (${params.map(({ name }) => name).join(', ')})` : '';
+}
+
 /** Makes the graph of a function of all its parts. */
 export function graphOf(head: Head, names: Names, nodes: readonly NodeData[], regions: readonly RegionData[]): Graph {
   const known = namesOf(head, names, nodes, regions);
@@ -263,19 +277,24 @@ export function graphOf(head: Head, names: Names, nodes: readonly NodeData[], re
   }
 
   const contracts = new Map(head.contracts.map((contract) => [contract.region.ref, contract]));
+  const cases = new Map([...graph.values()].map(({ ref, title }) => [ref, casesOf(title)]));
   const all = new Map<string, GraphRegion>();
+  // Regions of one node come in the order in which its operator has them.
   for (const { ref, role, label, ownerNode, params } of regions) {
     const contract = contracts.get(ref);
     const inOrder = (members.get(ref) ?? []).sort((a, b) => a.index - b.index);
+    const named = params.map(({ index, name, type }) => ({ index, name: name ?? String(index), type }));
+    const which = role === 'CASE' && ownerNode ? cases.get(ownerNode.ref)?.shift() : undefined;
+    const words = [ROLES[role], which, label].filter(Boolean).join(' ');
     all.set(ref, {
       ref,
       title: contract
         ? `${contract.kind.toLowerCase()} “${contract.message}”`
-        : label
-          ? `${ROLES[role]} ${label}`
-          : ROLES[role],
+        : which
+          ? words + paramList(named)
+          : words,
       owner: ownerNode?.ref ?? null,
-      params: params.map(({ index, name, type }) => ({ index, name: name ?? String(index), type })),
+      params: named,
       nodes: inOrder.map(({ ref }) => ref),
     });
   }

@@ -24,6 +24,7 @@ import {
   newestBranches,
   selectionOf,
   selectionText,
+  takenBackOn,
   toggled,
   type Item,
 } from './model';
@@ -57,7 +58,11 @@ export function HistoryView() {
   const branches = useMemo(() => names.data?.program?.branches?.nodes ?? [], [names.data]);
   const checkpoints = useMemo(() => names.data?.program?.checkpoints?.nodes ?? [], [names.data]);
   const shown = useMemo(() => (search.branch ? [search.branch] : newestBranches(branches)), [branches, search.branch]);
-  const filter = { author: search.author ?? null, touching: search.touching ?? null };
+  const filter = {
+    author: search.author ?? null,
+    touching: search.touching ?? null,
+    merged: !search.branch,
+  };
   const timeline = useTimeline(programId, shown, filter, feed.items);
   // The picture that is kept still is without them here, too.
   const waiting = useMemo(() => new Set(feed.waiting.map(({ number }) => number)), [feed.waiting]);
@@ -98,7 +103,15 @@ export function HistoryView() {
   // What is not there is not moved.
   const branch = branches.find(({ name }) => name === search.branch)?.name ?? MAIN;
   // What a paused picture does not show yet still makes a preview stale.
-  const head = headOf(branch, branches, [...feed.waiting, ...feed.items]);
+  const arrived = [...feed.waiting, ...feed.items];
+  const head = headOf(branch, branches, arrived);
+  const movedHead = action ? headOf(action.branch, branches, arrived) : null;
+  const placeOf = (revisions: readonly Item[]) =>
+    takenBackOn(revisions, {
+      here: branch,
+      line: search.branch === branch ? new Set(items?.map(({ number }) => number)) : null,
+      branches,
+    });
   const labels = useMemo(() => labelsByNumber(branches, checkpoints), [branches, checkpoints]);
   const authors = useMemo(() => [...new Set(items?.map(({ actor }) => actor.name))].sort(), [items]);
   const filtered = filter.author !== null || filter.touching !== null;
@@ -125,11 +138,13 @@ export function HistoryView() {
               </>
             )}
             On the branch {action.branch}
-            {head !== null && `, which stands at r${head}`}. One revision is appended; nothing is rewritten or lost.
+            {movedHead !== null && `, which stands at r${movedHead}`}. One revision is appended; nothing is rewritten or
+            lost.
           </>
         ),
         ask: (asking) => ask(client, programId, action, asking),
         ...(action.type === 'merge' && {
+          pair: `${programId} ${action.from} ${action.branch}`,
           settle: (ref, conflicts, asking) => textOf(client, programId, action, ref, conflicts, asking),
         }),
       },
@@ -148,6 +163,8 @@ export function HistoryView() {
     branch,
     head,
     checkpointOf: (number) => checkpoints.find(({ revision }) => revision?.number === number)?.name ?? null,
+    takenBackOn: placeOf,
+    known: items ?? [],
     act: setAction,
     name: setNaming,
     forget: setForgetting,
@@ -172,13 +189,13 @@ export function HistoryView() {
           {search.author && (
             <button
               type="button"
-              className="button"
+              className="button long"
               disabled={lacks !== null}
               title={lacks ?? undefined}
               onClick={() => setAction({ type: 'revert', branch, of: { author: search.author ?? '' } })}
             >
               <UserX size={14} aria-hidden />
-              Take back all by {search.author}…
+              <span className="clip">Take back all by {search.author}…</span>
             </button>
           )}
           <output className="muted told">{told?.text}</output>
@@ -265,7 +282,7 @@ export function HistoryView() {
         <PreviewDialog
           change={change}
           program={program}
-          head={head}
+          head={movedHead}
           onDone={(revision) => done(revision === null ? 'Done.' : `Done: r${revision}.`, revision)}
           onClose={() => setAction(null)}
         />

@@ -5,11 +5,11 @@ import { useClient } from 'urql';
 
 import { HistoryDiffDocument, HistoryRevisionDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
-import { Actor, Ago, Badge, counted, ProblemPanel, SkeletonRows } from '../../ui';
+import { Actor, Ago, Badge, counted, Long, ProblemPanel, SkeletonRows } from '../../ui';
 import { DiffView, type DiffPlace } from '../preview';
 import { partsBetween, type Action } from './actions';
 import type { Forgetting } from './ForgetDialog';
-import { headline, MAIN, movesContent } from './model';
+import { headline, MAIN, movesContent, type Item, type Place } from './model';
 import type { Naming } from './NameDialog';
 import type { HistorySearch } from './search';
 
@@ -29,6 +29,10 @@ export interface Doing {
   head: number | null;
   /** Checkpoints of a revision, by name. */
   checkpointOf(number: number): string | null;
+  /** Where revisions are taken back, or why they cannot be. */
+  takenBackOn(revisions: readonly Item[]): Place;
+  /** The revisions that are loaded. */
+  known: readonly Item[];
   act(action: Action): void;
   name(naming: Naming): void;
   forget(forgetting: Forgetting): void;
@@ -64,6 +68,7 @@ export function RevisionPanel(props: {
         <One key={from} programId={programId} program={program} number={from} look={look} doing={doing} />
       </>
     );
+  const place = doing.takenBackOn(doing.known.filter(({ number }) => selection.includes(number)));
   return (
     <>
       {head(selection.length === 2 ? `r${from} compared with r${to}` : counted(selection.length, 'revision'))}
@@ -72,10 +77,10 @@ export function RevisionPanel(props: {
         <button
           type="button"
           className="button"
-          onClick={() => doing.act({ type: 'revert', branch: doing.branch, of: { revisions: selection } })}
+          {...acting(place, (branch) => doing.act({ type: 'revert', branch, of: { revisions: selection } }))}
         >
           <Undo2 size={14} aria-hidden />
-          Take {selection.length === 2 ? 'both' : 'all'} back…
+          Take {selection.length === 2 ? 'both' : 'all'} back{onOther(place, doing)}…
         </button>
       </fieldset>
       {selection.length === 2 && to !== undefined ? (
@@ -87,6 +92,19 @@ export function RevisionPanel(props: {
       )}
     </>
   );
+}
+
+/** What a button does on a branch, or the reason why it does nothing. */
+function acting(
+  place: Place,
+  act: (branch: string) => void,
+): { disabled?: true; title?: string; onClick?: () => void } {
+  return 'why' in place ? { disabled: true, title: place.why } : { onClick: () => act(place.branch) };
+}
+
+/** The branch that is moved where it is another one than is looked at. */
+function onOther(place: Place, { branch }: Doing): string {
+  return 'branch' in place && place.branch !== branch ? ` on ${place.branch}` : '';
 }
 
 function One(props: { programId: string; program: string; number: number; look: Look; doing: Doing }) {
@@ -103,12 +121,16 @@ function One(props: { programId: string; program: string; number: number; look: 
   const { actor, kind, undone, branch, createdAt, changed, onBehalfOf, target, runId } = revision;
   const content = movesContent(revision);
   const here = doing.branch;
+  const place = doing.takenBackOn([revision]);
+  const on = 'branch' in place ? place.branch : here;
   const isHead = number === doing.head;
   const checkpoint = doing.checkpointOf(number);
   return (
     <>
       <div className="revision-facts-panel">
-        <p className="revision-headline">{headline(revision)}</p>
+        <p className="revision-headline">
+          <Long>{headline(revision)}</Long>
+        </p>
         <p className="revision-line">
           <Actor {...actor} />
           {actor.client && <span className="muted">with {actor.client}</span>}
@@ -131,10 +153,10 @@ function One(props: { programId: string; program: string; number: number; look: 
           <button
             type="button"
             className="button"
-            onClick={() => doing.act({ type: 'revert', branch: here, of: { revisions: [number] } })}
+            {...acting(place, (branch) => doing.act({ type: 'revert', branch, of: { revisions: [number] } }))}
           >
             <Undo2 size={14} aria-hidden />
-            Take back…
+            Take back{onOther(place, doing)}…
           </button>
         )}
         {content && (
@@ -164,21 +186,24 @@ function One(props: { programId: string; program: string; number: number; look: 
         {content && (
           <button
             type="button"
-            className="button"
-            onClick={() => doing.act({ type: 'revert', branch: here, of: { author: actor.name } })}
+            className="button long"
+            onClick={() => doing.act({ type: 'revert', branch: on, of: { author: actor.name } })}
           >
             <UserX size={14} aria-hidden />
-            Take back all by {actor.name}…
+            <span className="clip" title={actor.name}>
+              Take back all by {actor.name}
+              {onOther(place, doing)}…
+            </span>
           </button>
         )}
         {content && runId !== null && (
           <button
             type="button"
             className="button"
-            onClick={() => doing.act({ type: 'revert', branch: here, of: { runId } })}
+            onClick={() => doing.act({ type: 'revert', branch: on, of: { runId } })}
           >
             <Workflow size={14} aria-hidden />
-            Take back its whole run…
+            Take back its whole run{onOther(place, doing)}…
           </button>
         )}
         {branch !== here && content && (

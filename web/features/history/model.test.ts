@@ -13,6 +13,7 @@ import {
   selectionText,
   shortest,
   sidesOf,
+  takenBackOn,
   toggled,
   type Branch,
   type Checkpoint,
@@ -54,6 +55,25 @@ test('the head of a branch is what is known of it or what came since', () => {
   expect(headOf('main', known, [item(8), checkpoint, { ...item(10), branch: 'fees' }])).toBe(8);
   expect(headOf('main', known, [])).toBe(7);
   expect(headOf('gone', known, [])).toBe(null);
+});
+
+test('revisions are taken back on the branch that is looked at, or on their own', () => {
+  const branches = [{ name: 'main' }, { name: 'fees' }];
+  const fee = { ...item(4), branch: 'fees' };
+  const all = { here: 'main', line: null, branches };
+  const told = (revisions: Item[], where: Parameters<typeof takenBackOn>[1] = all) => takenBackOn(revisions, where);
+  expect(told([item(3)])).toEqual({ branch: 'main' });
+  expect(told([fee])).toEqual({ branch: 'fees' });
+  // What a branch has from before it began is taken back there too.
+  expect(told([item(3), fee], { ...all, here: 'fees', line: new Set([3, 4]) })).toEqual({ branch: 'fees' });
+  expect(told([item(3), fee])).toEqual({
+    why: 'These are on the branches main and fees: one at a time is changed',
+  });
+  expect(told([item(3), { ...item(1), kind: 'CREATE' }])).toEqual({
+    why: 'r1 made the program: nothing was there before it',
+  });
+  expect(told([{ ...item(5), kind: 'CHECKPOINT' }])).toEqual({ why: 'r5 gave a name and changed no content' });
+  expect(told([{ ...fee, branch: 'gone' }])).toEqual({ why: 'The branch gone is not there any more' });
 });
 
 test('of many branches those stand beside main that moved last', () => {

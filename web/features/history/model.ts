@@ -85,6 +85,33 @@ export function movesContent({ kind }: Pick<Item, 'kind'>): boolean {
   return kind !== 'BRANCH' && kind !== 'CHECKPOINT';
 }
 
+/** A branch on which something can be taken back, or why it cannot. */
+export type Place = { branch: string } | { why: string };
+
+/**
+ * Where revisions are taken back: on the branch that is looked at where all of them are on its line, or on the one that
+ * they were made on.
+ */
+export function takenBackOn(
+  revisions: readonly Pick<Item, 'number' | 'branch' | 'kind'>[],
+  {
+    here,
+    line,
+    branches,
+  }: { here: string; line: ReadonlySet<number> | null; branches: readonly Pick<Branch, 'name'>[] },
+): Place {
+  const first = revisions.find(({ kind }) => kind === 'CREATE');
+  if (first) return { why: `r${first.number} made the program: nothing was there before it` };
+  const name = revisions.find((revision) => !movesContent(revision));
+  if (name) return { why: `r${name.number} gave a name and changed no content` };
+  if (line && revisions.every(({ number }) => line.has(number))) return { branch: here };
+  const on = [...new Set(revisions.map(({ branch }) => branch))];
+  if (on.length > 1) return { why: `These are on the branches ${on.join(' and ')}: one at a time is changed` };
+  const [only = here] = on;
+  if (!branches.some(({ name }) => name === only)) return { why: `The branch ${only} is not there any more` };
+  return { branch: only };
+}
+
 /** The head of a branch: what is known of it, or what has arrived since. */
 export function headOf(
   branch: string,

@@ -3,6 +3,7 @@ import { useClient } from 'urql';
 
 import { HistoryLineDocument } from '../../generated/graphql';
 import type { Problem } from '../../lib/problems';
+import { useBack } from '../../lib/useBack';
 import { openLoader, type Loaded, type Loader } from './loader';
 import { merged, shortest, type Item } from './model';
 
@@ -11,6 +12,8 @@ export interface Filter {
   author: string | null;
   /** Ref or path of an entity. */
   touching: string | null;
+  /** Whether what merges brought in is told, too: it may be of branches that are gone. */
+  merged: boolean;
 }
 
 /** The timeline as far as it is loaded. */
@@ -75,11 +78,13 @@ export function useTimeline(
     [loaded, shown],
   );
   const items = useMemo(() => (lines && lines.size > 0 ? merged(lines) : undefined), [lines]);
+  const refresh = () => loader.current?.renew(branches);
+  useBack(loaded?.problem, refresh);
   const next = lines ? shortest(lines) : [];
   return {
     items,
     problem: loaded?.problem,
     more: next.length > 0 && !loaded?.fetching ? () => loader.current?.lengthen(next) : undefined,
-    refresh: () => loader.current?.renew(branches),
+    refresh,
   };
 }

@@ -11,6 +11,7 @@ import {
 import { chase, type Chase } from '../../lib/chase';
 import type { Page } from '../../lib/pages';
 import { problemOf, type Problem } from '../../lib/problems';
+import { useBack } from '../../lib/useBack';
 import { revisionKey } from '../../lib/program';
 import { mapOf, type CallData, type FunctionData, type ModuleData, type ProgramMap } from './model';
 import { changedIn, modulesOf, renewed, type CallingData, type MapDiff, type Source } from './refresh';
@@ -157,5 +158,7 @@ export function useMap(programId: string, revision: number | undefined): MapLoad
 
   useEffect(() => loads.current?.want(revision), [client, programId, revision, attempt]);
 
-  return { ...loading, retry: () => setAttempt((before) => before + 1) };
+  const retry = () => setAttempt((before) => before + 1);
+  useBack(loading.problem, retry);
+  return { ...loading, retry };
 }

@@ -29,6 +29,7 @@ import {
   HEADINGS,
   isNodeRef,
   isRunId,
+  revisionOf,
   runsOf,
   sections,
   type Entry,
@@ -69,7 +70,16 @@ export default function Palette(props: Typing & { program: string | undefined; o
   }, [typed]);
 
   const wanted = query !== '';
-  const search = { program: program ?? '', ...programKey(program ?? ''), query, ref: query, isNode: isNodeRef(query) };
+  const revision = revisionOf(query);
+  const search = {
+    program: program ?? '',
+    ...programKey(program ?? ''),
+    query,
+    ref: query,
+    isNode: isNodeRef(query),
+    revision: `r${revision ?? 1}`,
+    isRevision: revision !== null,
+  };
   const found = useAsk(PaletteSearchDocument, search, { pause: !wanted || program === undefined });
   const programs = useAsk(PaletteProgramsDocument, { search: query }, { pause: !wanted });
   // Whoever may not see runs finds everything else.
@@ -94,7 +104,8 @@ export default function Palette(props: Typing & { program: string | undefined; o
   const shown = groups.flatMap(([, all]) => all);
   const active = shown[Math.min(at, shown.length - 1)];
   const busy = typed.trim() !== query || (wanted && (found.fetching || programs.fetching || runs.fetching));
-  const problem = found.problem ?? programs.problem;
+  // What a ref or number names may not be there; all else is.
+  const problem = (found.data ? undefined : found.problem) ?? programs.problem;
 
   useEffect(() => {
     document.querySelector('.palette [aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });

@@ -84,7 +84,12 @@ test('a contract is told by its function and what it demands, and leads to that'
 test('refs and revisions are known by how they look', () => {
   expect([revisionOf('r12'), revisionOf('12'), revisionOf('r'), revisionOf('n12')]).toEqual(['12', '12', null, null]);
   expect([isNodeRef('n12'), isNodeRef('net')]).toEqual([true, false]);
-  expect(entriesOf('r7', [], found, undefined)[0]?.target).toEqual({ to: 'revision', sel: 'r7' });
+  const at = (number: number) =>
+    ({ ...found, program: { ...found.program, revision: { number } } }) as unknown as PaletteSearchQuery;
+  expect(entriesOf('r7', [], at(7), undefined)[0]?.target).toEqual({ to: 'revision', sel: 'r7' });
+  const revisions = (query: string, search: PaletteSearchQuery) =>
+    entriesOf(query, [], search, undefined).filter(({ kind }) => kind === 'revision');
+  expect([revisions('r999', found), revisions('r99', at(9))]).toEqual([[], []]);
   expect([ownerOf('m::f::sum'), ownerOf('m::f')]).toEqual(['m::f', null]);
 });
 

@@ -169,8 +169,9 @@ export function entriesOf(
 ): Entry[] {
   const entries: Entry[] = [];
   const program = found?.program;
-  const revision = program ? revisionOf(query) : null;
-  if (revision !== null)
+  const revision = program?.revision?.number;
+  // What is typed now may be another number than was asked for.
+  if (revision !== undefined && revisionOf(query) === String(revision))
     entries.push({
       id: `r${revision}`,
       kind: 'revision',

@@ -7,7 +7,7 @@ import { freshKey } from '../../lib/key';
 import { Notice, SkeletonRows } from '../../ui';
 import { isStale, isVoid, type Conflict, type Preview } from './model';
 import { Outcome } from './Outcome';
-import { gathered, NO_CHOICES, resolutionsOf, type Choices, type Written } from './settling';
+import { gathered, keepChoices, keptChoices, NO_CHOICES, resolutionsOf, type Choices, type Written } from './settling';
 import './preview.css';
 
 /** How a change is asked for: tried or done, on the head that the reader has seen. */
@@ -30,6 +30,8 @@ export interface Change {
   verb: string;
   /** On what, in a line. */
   subject: ReactNode;
+  /** Under which what is answered of conflicts is kept while the page lives. */
+  pair?: string;
   /** How conflicts are settled, where they can be: gives the text in which something collides, or why there is none. */
   settle?: (ref: string, conflicts: readonly Conflict[], asking: Asking) => Promise<Written | string>;
   /** The revision that it is based on, where it was made for one. */
@@ -62,7 +64,11 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useId();
   const [seen, setSeen] = useState(head);
-  const [choices, setChoices] = useState(NO_CHOICES);
+  const [choices, setChosen] = useState(() => keptChoices(change.pair));
+  const setChoices = (next: Choices) => {
+    setChosen(next);
+    keepChoices(change.pair, next);
+  };
   const [shown, setShown] = useState<Shown | null>(null);
   /** The conflicts that are known of the head that was seen, told and settled. */
   const [known, setKnown] = useState<readonly Conflict[]>([]);
@@ -135,6 +141,7 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
     const done = await change.ask(asking(false, words, key));
     setBusy(false);
     if (done.state === 'made') {
+      keepChoices(change.pair, NO_CHOICES);
       dialog.current?.close();
       onDone(done.revision);
     } else show(done, choices);

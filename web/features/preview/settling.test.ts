@@ -6,6 +6,8 @@ import {
   gathered,
   isAnswered,
   isWritable,
+  keepChoices,
+  keptChoices,
   kindWord,
   NO_CHOICES,
   resolutionsOf,
@@ -111,4 +113,13 @@ test('a contract and a global are settled by texts of their own', () => {
 test('what a conflict is about is told in a word', () => {
   expect(['k17', 'g3', 'main'].map(kindWord)).toEqual(['contract', 'region', '']);
   expect(['k17', 'v6', 'm2', 'main'].map(isWritable)).toEqual([true, true, false, false]);
+});
+
+test('what was answered is there again for the same pair, until it is done', () => {
+  const choices = { ...NO_CHOICES, answers: new Map([['f1', { how: 'side' as const, take: 'OURS' as const }]]) };
+  keepChoices('p fees main', choices);
+  expect(keptChoices('p fees main')).toBe(choices);
+  expect([keptChoices('p other main'), keptChoices(undefined)]).toEqual([NO_CHOICES, NO_CHOICES]);
+  keepChoices('p fees main', NO_CHOICES);
+  expect(keptChoices('p fees main')).toBe(NO_CHOICES);
 });

@@ -33,6 +33,21 @@ export interface Choices {
 
 export const NO_CHOICES: Choices = { answers: new Map(), texts: new Map(), names: new Map() };
 
+/** What was answered in dialogs that were left, by what they were about. */
+const kept = new Map<string, Choices>();
+
+/** What was answered of the same before. */
+export function keptChoices(pair: string | undefined): Choices {
+  return (pair === undefined ? undefined : kept.get(pair)) ?? NO_CHOICES;
+}
+
+/** Keeps what is answered, so that leaving a dialog loses nothing. */
+export function keepChoices(pair: string | undefined, choices: Choices): void {
+  if (pair === undefined) return;
+  if (choices === NO_CHOICES) kept.delete(pair);
+  else kept.set(pair, choices);
+}
+
 /** Whether there is a text that what a ref names stands in, and that can be written otherwise. A module has none of its own. */
 export function isWritable(ref: string): boolean {
   return /^[dfgkntv]\d+$/.test(ref);

@@ -5,7 +5,7 @@ import { OverviewFunctionsDocument, OverviewModulesDocument } from '../../genera
 import { usePages } from '../../lib/pages';
 import { Badge, counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
-import { findings, grouped, shownOf, type Group, type Listed, type Module } from './model';
+import { findings, flawedWords, grouped, shownOf, type Group, type Listed, type Module } from './model';
 
 /** The functions of a program under their modules: a page, and more when asked for. */
 export function FunctionList({ at, search, incomplete }: { at: string | null; search: string; incomplete: boolean }) {
@@ -73,7 +73,7 @@ function ModuleSection({ program, group }: { program: string; group: Group }) {
           {shown < of && `${shown.toLocaleString('en')} of `}
           {counted(of, 'function')}
         </span>
-        {flawed > 0 && <Badge tone="warn">{flawed} with diagnostics</Badge>}
+        {flawed > 0 && <Badge tone="warn">{flawedWords(group)}</Badge>}
         {module.doc && (
           <span className="muted line" title={module.doc}>
             {module.doc}

@@ -1,6 +1,7 @@
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 
 import { useOffer } from '../../lib/commands';
+import { useTitle } from '../../lib/title';
 import { ProblemPanel, SkeletonRows } from '../../ui';
 import { LiveBanner, LiveControls, LiveProvider, type Opening } from '../edits';
 import { SECTIONS } from './sections';
@@ -46,6 +47,7 @@ export function ProgramFrame() {
 }
 
 function NotOpen({ program, opening }: { program: string; opening: Opening }) {
+  useTitle(program);
   if (opening.state === 'failed')
     return (
       <div className="page narrow">

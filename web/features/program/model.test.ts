@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { grouped, shownOf, type Listed, type Module } from './model';
+import { flawedWords, grouped, shownOf, type Listed, type Module } from './model';
 
 const module = (ref: string, path: string, totalCount = 0) =>
   ({ ref, path, doc: null, functions: { totalCount } }) as Module;
@@ -31,4 +31,9 @@ test('a module tells how many of its functions are shown', () => {
     { shown: 1, of: 12 },
     { shown: 1, of: 1 },
   ]);
+});
+
+test('what is counted of a part is said to be of a part', () => {
+  const [part, whole] = grouped([listed('f1', zoo, 1), listed('f2', app, 1)], []).map(flawedWords);
+  expect([part, whole]).toEqual(['1 of those shown with diagnostics', '1 with diagnostics']);
 });

@@ -35,6 +35,12 @@ export function shownOf({ module, functions }: Group): { shown: number; of: numb
   return { shown: functions.length, of: Math.max(functions.length, module.functions?.totalCount ?? 0) };
 }
 
+/** How many functions of a module have findings, among those that are shown. */
+export function flawedWords(group: Group): string {
+  const { shown, of } = shownOf(group);
+  return shown < of ? `${group.flawed} of those shown with diagnostics` : `${group.flawed} with diagnostics`;
+}
+
 /** How many findings a function has. */
 export function findings({ diagnostics }: Pick<Listed, 'diagnostics'>): number {
   return diagnostics?.totalCount ?? 0;

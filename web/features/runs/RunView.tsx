@@ -20,7 +20,7 @@ import {
   SkeletonRows,
   useMoment,
 } from '../../ui';
-import { Evidence, QuestionCard, type Armed, type Outcome, type Question } from '../approvals';
+import { Evidence, QuestionCard, useWords, type Armed, type Outcome, type Question } from '../approvals';
 import { CancelDialog, ForkDialog, MoveDialog, RewindDialog } from './Dialogs';
 import { FlowPicture } from './FlowPicture';
 import { atWork } from './live';
@@ -59,6 +59,7 @@ function RunPage({ id }: { id: string }) {
   // What goes on is looked at by the second.
   const now = useMoment(head?.status === 'RUNNING' ? 'seconds' : 'minutes');
   const [asking, setAsking] = useState<Asking | null>(null);
+  const words = useWords();
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map());
   const density: Density = search.density ?? 'normal';
   const failedOnly = search.failed === true;
@@ -71,7 +72,7 @@ function RunPage({ id }: { id: string }) {
   );
   const spanList = useMemo(() => spans.tail.edges?.map(({ node }) => node) ?? NO_SPANS, [spans.tail]);
 
-  const name = head ? `${head.flow.name} ${shortId(head.id)}` : 'Run';
+  const name = head ? `${head.flow.name} ${shortId(head.id)}` : `Run ${shortId(id)}`;
   const word = head ? STATUSES[head.status].word : null;
   useEffect(() => setTitle(word ? `${name} ${word}` : name), [name, word]);
   useOffer(
@@ -109,8 +110,8 @@ function RunPage({ id }: { id: string }) {
       </div>
     );
 
-  // What came of the reader's answer stays where they gave it.
-  const open = asked.filter(({ id, status }) => status === 'OPEN' || outcomes.has(id));
+  // What came of the reader's answer stays where they gave it, and so does what they wrote too late.
+  const open = asked.filter(({ id, status }) => status === 'OPEN' || outcomes.has(id) || words.has(id));
   const closed = asked.filter((question) => !open.includes(question));
   const show = (density: Density, failed: boolean) =>
     void navigate({

@@ -13,6 +13,7 @@ import {
 import { useSocket } from '../../lib/connection';
 import { follow, type LiveStatus } from '../../lib/follow';
 import { problemOf, UNAUTHENTICATED, type Problem } from '../../lib/problems';
+import { useBack } from '../../lib/useBack';
 import { afterEvent, eventOf, isNews, type Event, type Working } from './live';
 import { changingAfter, NOTHING, withPart, type Part, type Tail } from './tail';
 import { stepKey, type Span, type Step } from './timeline';
@@ -79,6 +80,7 @@ function useTail<Data, Item>(
       else dispatch({ type: 'failed', problem: problemOf(error) });
     });
   };
+  useBack(problem, () => load(null));
   const restart = useEffectEvent(() => load(null));
   useEffect(() => {
     restart();
@@ -154,6 +156,8 @@ export function useRun(id: string) {
     setStopped(undefined);
     setAttempt((before) => before + 1);
   }, []);
+  // Once it is there it is followed across lost connections.
+  useBack(head ? undefined : problem, reload);
   const readAll = useEffectEvent(() => {
     steps.reload();
     spans.reload();

@@ -13,6 +13,7 @@ import { chase, type Chase } from '../../lib/chase';
 import { useSocket } from '../../lib/connection';
 import { follow, type LiveStatus } from '../../lib/follow';
 import { problemOf, UNAUTHENTICATED, type Problem } from '../../lib/problems';
+import { useBack } from '../../lib/useBack';
 import { afterEvent, eventOf, isNews, isOver, type Event, type Working } from '../runs';
 import type { Turn } from './model';
 
@@ -180,6 +181,8 @@ export function useConversation(id: string) {
       end();
     };
   }, [client, socket, id, attempt]);
+
+  useBack(problem, live === 'connecting' ? reload : reread);
 
   return {
     ...talk,

@@ -1,4 +1,5 @@
 import { RunGlobalsDocument } from '../../generated/graphql';
+import { Message } from '../../ui';
 import { textOf } from './model';
 import { useNames } from './names';
 import { useLook } from './useLook';
@@ -13,7 +14,12 @@ export function Globals(props: {
   const { sim, position, lists } = props;
   const names = useNames();
   const { data, problem } = useLook(RunGlobalsDocument, { id: sim }, position);
-  if (problem) return <p className="muted player-none">The globals: {problem.message}</p>;
+  if (problem)
+    return (
+      <p className="muted player-none">
+        The globals: <Message>{problem.message}</Message>
+      </p>
+    );
   const known = (data?.simulation?.globals ?? []).map(({ node, value }) => ({
     key: node,
     name: names.get(node)?.name ?? node,

@@ -2,6 +2,7 @@ import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { Fragment, useId, useState } from 'react';
 
 import { RunMemoryDocument } from '../../generated/graphql';
+import { Message } from '../../ui';
 import { addressTyped, LINE, lineStart, linesOf, PAGE, type Bytes } from './bytes';
 import { useLook } from './useLook';
 
@@ -75,7 +76,9 @@ export function Memory({ sim, position }: { sim: string; position: number }) {
         </span>
       </form>
       {looked.problem ? (
-        <p className="muted player-none">{looked.problem.message}</p>
+        <p className="muted player-none">
+          <Message>{looked.problem.message}</Message>
+        </p>
       ) : (
         seen && (
           // Scrolled by keys where it is wide.

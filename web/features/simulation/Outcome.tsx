@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { Ban, CircleCheck, CircleX, Clock, Construction } from 'lucide-react';
 
+import { demandOf } from '../../lib/text';
+import { counted, Message } from '../../ui';
 import { short, type State } from './model';
 
 /** How the run ended, with what stopped it. */
@@ -22,7 +24,7 @@ export function Outcome({ state, program }: { state: State; program: string }) {
       </p>
     );
   if (!outcome) return null;
-  const steps = `after ${state.result?.steps.toLocaleString('en')} steps`;
+  const steps = `after ${counted(state.result?.steps ?? 0, 'step')}`;
   switch (outcome.__typename) {
     case 'Returned':
       return (
@@ -37,7 +39,7 @@ export function Outcome({ state, program }: { state: State; program: string }) {
       return (
         <p className="outcome error" data-outcome="Trapped">
           <CircleX size={14} aria-hidden />
-          <strong>Trapped</strong> <code>{outcome.code}</code> {outcome.trapped}
+          <strong>Trapped</strong> <code>{outcome.code}</code> <Message>{outcome.trapped}</Message>
           <span className="muted">{steps}; step back to see how it came to that.</span>
         </p>
       );
@@ -45,7 +47,8 @@ export function Outcome({ state, program }: { state: State; program: string }) {
       return (
         <p className="outcome error" data-outcome="ContractViolated">
           <CircleX size={14} aria-hidden />
-          <strong>A contract did not hold:</strong> {outcome.violated} <code>{outcome.contract.text?.trim()}</code>
+          <strong>A contract did not hold:</strong> <Message>{outcome.violated}</Message>{' '}
+          <code>{demandOf(outcome.contract.text ?? '').join('; ')}</code>
           <span className="muted">{steps}</span>
         </p>
       );
@@ -53,7 +56,7 @@ export function Outcome({ state, program }: { state: State; program: string }) {
       return (
         <p className="outcome warn" data-outcome="LimitReached">
           <Clock size={14} aria-hidden />
-          <strong>Limit of {outcome.limit}:</strong> {outcome.reached}
+          <strong>Limit of {outcome.limit}:</strong> <Message>{outcome.reached}</Message>
           <span className="muted">{steps}; a run with more may go on.</span>
         </p>
       );
@@ -61,7 +64,7 @@ export function Outcome({ state, program }: { state: State; program: string }) {
       return (
         <p className="outcome warn" data-outcome="ReachedHole">
           <Construction size={14} aria-hidden />
-          <strong>It came to something that is not there yet:</strong> {outcome.missing}
+          <strong>It came to something that is not there yet:</strong> <Message>{outcome.missing}</Message>
           <Link
             to="/p/$program/f/$function"
             params={{ program, function: outcome.at.function }}
@@ -75,7 +78,7 @@ export function Outcome({ state, program }: { state: State; program: string }) {
       return (
         <p className="outcome error" data-outcome="NotVerified">
           <CircleX size={14} aria-hidden />
-          <strong>It has errors:</strong> {outcome.unverified}
+          <strong>It has errors:</strong> <Message>{outcome.unverified}</Message>
           <Link
             to="/p/$program/f/$function"
             params={{ program, function: outcome.function.ref }}

@@ -88,7 +88,7 @@ export function Player(props: {
   const at = (here ? (state.at?.node ?? place?.node) : place?.node) ?? null;
   const functionRef = place?.function ?? state.at?.function ?? state.function?.ref ?? '';
   const stage = useStage(programId, functionRef, rev, at);
-  useBack(simulated.live, stage.problem, stage.retry);
+  useBack(stage.problem, stage.retry);
   const graph = stage.loaded?.graph;
   const call = useLook(RunCallDocument, here ? null : { id: sim, frame }, position);
   const locals = here ? state.locals : call.fresh ? (call.data?.simulation?.callLocals ?? null) : null;
@@ -361,7 +361,9 @@ export function Player(props: {
                   {stage.loaded && locals ? (
                     <Values head={stage.loaded.head} graph={stage.loaded.graph} locals={locals} lists={lists} />
                   ) : call.problem && !here ? (
-                    <p className="muted player-none">{call.problem.message}</p>
+                    <p className="muted player-none">
+                      <Message>{call.problem.message}</Message>
+                    </p>
                   ) : (
                     <SkeletonRows rows={4} height={24} label="Loading the values" />
                   )}

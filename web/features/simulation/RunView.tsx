@@ -7,6 +7,7 @@ import { Allowed } from '../../lib/Allowed';
 import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { revisionKey } from '../../lib/program';
+import { useTitle } from '../../lib/title';
 import { useBack } from '../../lib/useBack';
 import { ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
@@ -25,12 +26,13 @@ export function RunView() {
 
 function Opened(props: { name: string; sim: string; step: number | null; selected: string | null }) {
   const { name, sim, step, selected } = props;
-  const { programId, name: program, feed } = useLive();
+  const { programId, name: program } = useLive();
   // Who may not move it sees it where it stands.
   const mayMove = useCaller().lacks('SIMULATE') === null;
   const simulated = useSimulation(sim, mayMove ? step : null);
   const { state, problem, retry } = simulated;
-  useBack(feed.status, problem, retry);
+  useBack(problem, retry);
+  useTitle(state ? null : `Run of ${name}`);
   const at = revisionKey(state?.program.revision?.number).at ?? null;
   const { data } = useAsk(RunNamesDocument, { id: programId, at }, { pause: !state, requestPolicy: 'cache-first' });
   const names = useMemo(() => namesOf(data?.program), [data]);

@@ -1,6 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Import, Pencil, Play } from 'lucide-react';
-import { useEffect, useRef, useState, type FormEvent } from 'react';
+import { useRef, useState, type FormEvent } from 'react';
 import { useClient } from 'urql';
 
 import { RunStartDocument, RunTargetDocument, type RunTargetQuery, type SimulateInput } from '../../generated/graphql';
@@ -8,12 +8,12 @@ import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { functionKey, revisionKey } from '../../lib/program';
-import { setTitle } from '../../lib/title';
+import { useTitle } from '../../lib/title';
 import { Badge, Empty, Message, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
-import { argumentAt, argumentOf, blank, draftOf, slip, type Draft } from './inputs';
+import { argumentAt, argumentOf, blank, draftOf, named, slip, type Draft } from './inputs';
 import { boundsOf, limitsOf, LimitFields, type Bounds } from './LimitFields';
-import { recentRuns, rememberRun, type Recent } from './recent';
+import { keepEntered, lastEntered, recentRuns, rememberRun, type Recent } from './recent';
 import { refusalOf, type Refusal } from './refusal';
 import { shapeOf } from './types';
 import { ValueField } from './ValueField';
@@ -37,9 +37,7 @@ export function StartForm({ name, rev }: { name: string; rev: number | undefined
   const found = data?.program;
   const target = found?.function;
 
-  useEffect(() => {
-    if (target) setTitle(`Run ${target.path}`);
-  }, [target]);
+  useTitle(`Run ${target?.path ?? name}`);
 
   if (problem && !target)
     return (
@@ -75,9 +73,13 @@ function Form(props: {
   const navigate = useNavigate();
   const types = found.types?.nodes ?? [];
   const shapes = target.params.map(({ type }) => shapeOf(type, types));
-  const [drafts, setDrafts] = useState<readonly Draft[]>(() => shapes.map((shape) => blank(shape, types)));
-  const [stdin, setStdin] = useState('');
-  const [bounds, setBounds] = useState<Bounds>(() => boundsOf(limits));
+  const taken = `${target.ref} ${target.signature}`;
+  const [before] = useState(() => lastEntered(programId, taken));
+  const [drafts, setDrafts] = useState<readonly Draft[]>(
+    () => before?.drafts ?? shapes.map((shape) => blank(shape, types)),
+  );
+  const [stdin, setStdin] = useState(before?.stdin ?? '');
+  const [bounds, setBounds] = useState<Bounds>(() => before?.bounds ?? boundsOf(limits));
   const [origin, setOrigin] = useState<Origin>({ kind: 'form' });
   const [strict, setStrict] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();
@@ -150,6 +152,7 @@ function Form(props: {
       if (argument !== null) form.current?.querySelector<HTMLElement>(`#arg-${argument}`)?.focus();
       return;
     }
+    keepEntered(programId, taken, { drafts, stdin, bounds });
     rememberRun({
       sim: simulation.id,
       program: programId,
@@ -259,7 +262,7 @@ function Form(props: {
                   />
                   {refusal && at === index && (
                     <p className="value-wrong" role="alert">
-                      <Message>{refusal.message}</Message>
+                      <Message>{named(refusal.message, target.params)}</Message>
                       {refusal.column !== null && `, at column ${refusal.column}`}
                       {refusal.candidates.length > 0 && ` (there is ${refusal.candidates.join(', ')})`}
                     </p>
@@ -297,7 +300,9 @@ function Form(props: {
                   <LimitFields bounds={bounds} onChange={setBounds} />
                 </div>
               </details>
-              {refusal && at === null && <ProblemPanel problem={refusal} />}
+              {refusal && at === null && (
+                <ProblemPanel problem={{ ...refusal, message: named(refusal.message, target.params) }} />
+              )}
               <div className="run-acts">
                 <button
                   type="submit"

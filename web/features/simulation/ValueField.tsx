@@ -1,6 +1,6 @@
 import { Minus, Plus } from 'lucide-react';
 
-import { blank, slip, type Draft } from './inputs';
+import { blank, outOfRange, slip, type Draft } from './inputs';
 import { shapeOf, type Shape, type TypeInfo } from './types';
 
 /** What a field of the form needs. */
@@ -20,7 +20,7 @@ interface FieldProps {
 export function ValueField(props: FieldProps) {
   const { id, label, type, types, draft, strict, onChange } = props;
   const shape = shapeOf(type, types);
-  const wrong = strict ? slip(shape, draft) : null;
+  const wrong = strict ? slip(shape, draft) : outOfRange(shape, draft);
   const told = wrong === null ? {} : { 'aria-invalid': true, 'aria-describedby': `${id}-wrong` };
   const text = (text: string) => onChange({ ...draft, text } as Draft);
   const single = (control: React.ReactNode) => (

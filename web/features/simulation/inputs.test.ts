@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
 
-import { argumentAt, argumentOf, blank, draftOf, literalOf, quoted, slip, type Draft } from './inputs';
+import {
+  argumentAt,
+  argumentOf,
+  blank,
+  draftOf,
+  literalOf,
+  named,
+  outOfRange,
+  quoted,
+  slip,
+  type Draft,
+} from './inputs';
 import { parts, shapeOf, type TypeInfo } from './types';
 
 const TYPES: TypeInfo[] = [
@@ -85,4 +96,19 @@ test('slips are told before the server is asked; errors of the server find their
   expect(slip(shape('f64'), { kind: 'text', text: '-inf' })).toBe(null);
   expect(slip(shape('bytes'), { kind: 'bytes', as: 'hex', text: '0' })).toMatch(/two digits/);
   expect([argumentAt(['args[1][2]']), argumentAt(['limits.fuel']), argumentAt([])]).toEqual([1, null, null]);
+});
+
+test('a number that its type does not have is told while it is typed', () => {
+  const told = (type: string, text: string) => outOfRange(shape(type), { kind: 'text', text });
+  expect(['127', '-128', '-', '', '0xff', '1_0'].map((text) => told('i8', text))).toEqual(Array(6).fill(null));
+  expect([told('i8', '128'), told('i8', '-129')]).toEqual(['i8 takes -128 to 127', 'i8 takes -128 to 127']);
+  expect(told('i64', '9223372036854775808')).toBe('i64 takes -9223372036854775808 to 9223372036854775807');
+  expect([told('i64', '9223372036854775807'), told('f64', '1e999'), told('string', '999')]).toEqual([null, null, null]);
+  expect(slip(shape('i8'), { kind: 'text', text: '300' })).toBe('i8 takes -128 to 127');
+});
+
+test('what the server says of an argument names the parameter', () => {
+  const params = [{ name: 'item' }, { name: 'small' }];
+  expect(named('`args[1]` is no `i8`', params)).toBe('`small` is no `i8`');
+  expect(named('`args[2]` is too many', params)).toBe('`args[2]` is too many');
 });

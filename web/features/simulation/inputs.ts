@@ -147,6 +147,30 @@ export function draftOf(shape: Shape, value: unknown): Draft {
   }
 }
 
+/** The least and the most that a whole number of a type can be; null for what is no such type. */
+function rangeOf(type: string): readonly [least: bigint, most: bigint] | null {
+  const [, sign, width] = /^([iu])(8|16|32|64)$/.exec(type) ?? [];
+  if (width === undefined) return null;
+  const bits = BigInt(width);
+  return sign === 'u' ? [0n, (1n << bits) - 1n] : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
+}
+
+/** Why a whole number is none of its type, which is seen while it is typed; null if it is one, or no number yet. */
+export function outOfRange(shape: Shape, draft: Draft): string | null {
+  const range = draft.kind === 'text' && shape.kind === 'int' ? rangeOf(shape.type) : null;
+  // Hex digits are the bits, and may be those of a negative number.
+  const [, sign, digits] = (draft.kind === 'text' && /^([-+]?)(\d[\d_]*)$/.exec(draft.text.trim())) || [];
+  if (!range || digits === undefined) return null;
+  const size = BigInt(digits.replaceAll('_', ''));
+  const number = sign === '-' ? -size : size;
+  return number < range[0] || number > range[1] ? `${shape.type} takes ${range[0]} to ${range[1]}` : null;
+}
+
+/** A message of the server that names arguments by their places, with the names of parameters. */
+export function named(message: string, params: readonly { name: string }[]): string {
+  return message.replaceAll(/\bargs\[(\d+)\]/g, (place, at: string) => params[Number(at)]?.name ?? place);
+}
+
 /** What is wrong with what a form holds before the server is asked, in words; null if nothing is. */
 export function slip(shape: Shape, draft: Draft): string | null {
   if (draft.kind === 'literal') return draft.text.trim() === '' ? `a ${shape.type} in the text form is needed` : null;
@@ -155,6 +179,7 @@ export function slip(shape: Shape, draft: Draft): string | null {
   if (draft.kind !== 'text') return null;
   const text = draft.text.trim();
   if (shape.kind === 'int' && !/^[-+]?(0x[\da-f_]+|\d[\d_]*)$/i.test(text)) return `${shape.type} takes a whole number`;
+  if (shape.kind === 'int') return outOfRange(shape, draft);
   if (shape.kind === 'float' && !/^[-+]?(nan(:0x[\da-f]+)?|inf|\d[\d_]*(\.\d*)?(e[-+]?\d+)?)$/i.test(text))
     return `${shape.type} takes a number, \`inf\` or \`nan\``;
   return null;

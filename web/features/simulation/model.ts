@@ -1,5 +1,6 @@
 // A simulation as the player shows it: where it stands, what can be done, what is known of its length.
 import type { BreakpointInput, RunStateFragment, SimulationAction, SimulationStatus } from '../../generated/graphql';
+import { counted } from '../../ui';
 import { paramsId, type Graph, type Mark } from '../function';
 
 /** A value as it is written. */
@@ -157,7 +158,7 @@ export function marksOf(
 export function spokenState(state: State, place: string | null): string {
   const steps = state.position.toLocaleString('en');
   const { word } = STATUS[state.status];
-  if (isEnded(state.status)) return `${word} after ${steps} steps`;
+  if (isEnded(state.status)) return `${word} after ${counted(state.position, 'step')}`;
   return `step ${steps}, ${word}${place ? `, before ${place}` : ''}`;
 }
 

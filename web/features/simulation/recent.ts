@@ -1,5 +1,7 @@
 // The runs that were begun in this browser: the API has no list of them, and does not tell what they were given.
 
+import type { Draft } from './inputs';
+import type { Bounds } from './LimitFields';
 import type { SimulateInput } from '../../generated/graphql';
 
 /** A run that was begun here. */
@@ -13,6 +15,26 @@ export interface Recent {
   /** Where its inputs came from, in words. */
   origin: string;
   at: string;
+}
+
+/** What a form held when a run was begun with it. */
+export interface Entered {
+  drafts: readonly Draft[];
+  stdin: string;
+  bounds: Bounds;
+}
+
+/** By what takes it, while the page lives. */
+const entered = new Map<string, Entered>();
+
+/** What was entered last for something with this signature. */
+export function lastEntered(program: string, signature: string): Entered | undefined {
+  return entered.get(`${program} ${signature}`);
+}
+
+/** Keeps what was entered, so that whoever comes back finds it. */
+export function keepEntered(program: string, signature: string, what: Entered): void {
+  entered.set(`${program} ${signature}`, what);
 }
 
 const KEY = 'lmlang.runs';

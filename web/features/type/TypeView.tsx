@@ -2,6 +2,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react';
 
 import { renamedTo } from '../../lib/renamed';
+import { useTitle } from '../../lib/title';
 import { useBack } from '../../lib/useBack';
 import { ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
@@ -20,7 +21,8 @@ function Opened({ name }: { name: string }) {
   const { rev, member = null } = useSearch({ from: '/p/$program/t/$type' });
   const navigate = useNavigate();
   const { loaded, problem, retry } = useType(programId, name, rev ?? feed.head ?? undefined);
-  useBack(feed.status, problem, retry);
+  useBack(problem, retry);
+  useTitle(loaded ? null : name);
 
   const go = useCallback(
     (type: string, member: string | null) =>

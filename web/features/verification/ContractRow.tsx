@@ -6,7 +6,7 @@ import { useClient } from 'urql';
 import { VerifyAddCaseDocument, VerifyCaseNamesDocument } from '../../generated/graphql';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
-import { Badge, ProblemPanel } from '../../ui';
+import { Badge, Message, ProblemPanel } from '../../ui';
 import { caseName, endingOf, valuesText, type Attempt, type Contracted, type Counterexample } from './model';
 
 const ICONS = { ok: CircleCheck, warn: TriangleAlert, error: CircleAlert, plain: LoaderCircle };
@@ -100,7 +100,10 @@ function Broken({ found, programId }: { found: Counterexample; programId: string
     <div className="broken">
       <p>
         <CircleAlert size={14} aria-hidden className="error" />
-        <code>({valuesText(args)})</code> <span>{endOf(outcome)}</span>
+        <code>({valuesText(args)})</code>{' '}
+        <span>
+          <Message>{endOf(outcome)}</Message>
+        </span>
       </p>
       {kept === null ? (
         <button type="button" className="button" disabled={busy} onClick={() => void keep()}>

@@ -1,22 +1,33 @@
 import { CircleStop, Play, ShieldCheck } from 'lucide-react';
-import { useState, type FormEvent } from 'react';
+import { useEffect, useEffectEvent, useState, type FormEvent } from 'react';
 
 import { useCaller } from '../../lib/caller';
 import { counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { ContractRow } from './ContractRow';
-import { doneOf, type Contracted } from './model';
+import { brokenOf, saying, type Contracted } from './model';
 import type { Functions } from './useFunctions';
 import { useContractSearch } from './useSearch';
 
 /** What functions demand and promise, and the search for inputs on which they break it. */
-export function ContractsTab({ at, functions }: { at: string | null; functions: Functions }) {
+export function ContractsTab(props: {
+  at: string | null;
+  functions: Functions;
+  /** Told how many functions the search has found to break. */
+  onBroken(broken: number): void;
+}) {
+  const { at, functions, onBroken } = props;
   const { programId, name: program } = useLive();
   const [all, setAll] = useState(false);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const { search, problem, start, cancel } = useContractSearch(() => {});
   const { list } = functions;
   const running = search.status === 'running';
+  const broken = brokenOf(search);
+  const tell = useEffectEvent(onBroken);
+  useEffect(() => {
+    if (search.status !== 'idle') tell(broken);
+  }, [search.status, broken]);
 
   if (functions.problem && !list) return <ProblemPanel problem={functions.problem} onRetry={functions.refresh} />;
   if (!list)
@@ -56,7 +67,7 @@ export function ContractsTab({ at, functions }: { at: string | null; functions: 
         <div className="panel-head">
           <h2>Look for inputs that break them</h2>
           <span className="end">
-            <output className="muted">{saying(search.status, doneOf(search), chosen.length)}</output>
+            <output className={broken > 0 ? 'error-text' : 'muted'}>{saying(search, chosen.length)}</output>
             {/* One button, which so keeps the focus. */}
             <button
               type="submit"
@@ -134,17 +145,4 @@ function Field(props: { name: string; label: string; value: number; min: number;
       {label}
     </label>
   );
-}
-
-function saying(status: string, done: number, total: number): string {
-  switch (status) {
-    case 'running':
-      return `${done} of ${counted(total, 'function')} done`;
-    case 'cancelled':
-      return 'Cancelled.';
-    case 'done':
-      return `Done: ${counted(done, 'function')}.`;
-    default:
-      return '';
-  }
 }

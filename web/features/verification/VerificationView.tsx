@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react';
-import { useCallback, useEffect } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 
 import { VerifySummaryDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
@@ -33,6 +33,9 @@ export function VerificationView() {
   const functions = useFunctions(programId, at);
   const part: Part = search.tab ?? 'findings';
   const red = useRedCases(programId, at);
+  // What was found of one revision says nothing of the next.
+  const [found, setFound] = useState<{ at: string | null; broken: number }>({ at, broken: 0 });
+  const broken = found.at === at ? found.broken : 0;
 
   useEffect(() => {
     setTitle(`Verification · ${program}`);
@@ -47,7 +50,7 @@ export function VerificationView() {
     <div className="page verification">
       <div className="page-head">
         <h1>Verification</h1>
-        <Summary programId={programId} at={at} red={red} />
+        <Summary programId={programId} at={at} red={red} broken={broken} />
         <span className="end">
           <DeltaLine delta={delta} />
         </span>
@@ -74,14 +77,17 @@ export function VerificationView() {
         {part === 'findings' && (
           <FindingsTab at={at} paths={functions.paths} search={search} delta={delta} onSearch={go} />
         )}
-        {part === 'contracts' && <ContractsTab at={at} functions={functions} />}
+        {part === 'contracts' && (
+          <ContractsTab at={at} functions={functions} onBroken={(broken) => setFound({ at, broken })} />
+        )}
         {part === 'cases' && <CasesTab at={at} />}
       </div>
     </div>
   );
 }
 
-function Summary({ programId, at, red }: { programId: string; at: string | null; red: number | null }) {
+function Summary(props: { programId: string; at: string | null; red: number | null; broken: number }) {
+  const { programId, at, red, broken } = props;
   const { data, problem } = useAsk(VerifySummaryDocument, { id: programId, at }, { requestPolicy: 'cache-first' });
   if (problem) return <Badge title={problem.message}>not verified</Badge>;
   if (!data?.program) return <Skeleton width={180} height={20} />;
@@ -95,7 +101,7 @@ function Summary({ programId, at, red }: { programId: string; at: string | null;
           {counted(failing, 'error')}
         </Badge>
       ) : verify?.complete ? (
-        <Badge tone="ok">
+        <Badge tone={broken > 0 || red ? 'plain' : 'ok'}>
           <CircleCheck size={12} aria-hidden />
           complete
         </Badge>
@@ -109,6 +115,12 @@ function Summary({ programId, at, red }: { programId: string; at: string | null;
         <Badge tone="error">
           <CircleAlert size={12} aria-hidden />
           {counted(red, 'red case')}
+        </Badge>
+      )}
+      {broken > 0 && (
+        <Badge tone="error" title="By inputs that were found here">
+          <CircleAlert size={12} aria-hidden />
+          {counted(broken, 'broken function')}
         </Badge>
       )}
       {stats && (

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { Finding } from '../preview';
 import {
+  brokenOf,
   caseName,
   caseTold,
   casesByFunction,
@@ -12,6 +13,7 @@ import {
   further,
   grouped,
   IDLE,
+  saying,
   valuesText,
   type Attempt,
   type Case,
@@ -78,4 +80,16 @@ test('a case that is red tells what came in the place of what was expected', () 
   expect(told({})).toBe(`expected ${valuesText([40])}, returned ${valuesText([50])}`);
   expect(told({ returned: null, message: 'division by zero' })).toBe('division by zero');
   expect(told({ status: 'GREEN', message: null })).toBe(null);
+});
+
+test('a search says how many functions it broke', () => {
+  const attempt = (of: string, ending: Attempt['ending']) => ({ function: of, ending }) as Attempt;
+  const search = [attempt('f1', 'FOUND'), attempt('f2', 'TRIED'), attempt('f3', null)].reduce(further, {
+    ...IDLE,
+    status: 'running',
+  });
+  expect(brokenOf(search)).toBe(1);
+  expect(saying(search, 3)).toBe('2 of 3 functions done, 1 broken');
+  expect(saying({ ...search, status: 'done' }, 3)).toBe('Done: 2 functions, 1 broken.');
+  expect([saying({ ...IDLE, status: 'cancelled' }, 3), saying(IDLE, 3)]).toEqual(['Cancelled.', '']);
 });

@@ -1,4 +1,5 @@
 import type { VerifyAttemptsSubscription, VerifyCasesQuery, VerifyFunctionsQuery } from '../../generated/graphql';
+import { counted } from '../../ui';
 import type { Finding } from '../preview';
 
 type Functions = NonNullable<NonNullable<VerifyFunctionsQuery['program']>['functions']>;
@@ -69,6 +70,28 @@ export function further(search: Search, attempt: Attempt): Search {
 /** How many functions of a search are done. */
 export function doneOf({ attempts }: Search): number {
   return [...attempts.values()].filter(({ ending }) => ending !== null).length;
+}
+
+/** How many functions of a search were found to break. */
+export function brokenOf({ attempts }: Search): number {
+  return [...attempts.values()].filter(({ ending }) => ending === 'FOUND').length;
+}
+
+/** What is said of a search over so many functions. */
+export function saying(search: Search, total: number): string {
+  const [done, broken] = [doneOf(search), brokenOf(search)];
+  const found = broken > 0 ? `, ${broken.toLocaleString('en')} broken` : '';
+  switch (search.status) {
+    case 'running':
+      return `${done} of ${counted(total, 'function')} done${found}`;
+    case 'cancelled':
+      return `Cancelled${found}.`;
+    case 'done':
+      return `Done: ${counted(done, 'function')}${found}.`;
+    case 'idle':
+    case 'failed':
+      return '';
+  }
 }
 
 /** How a search of one function ended, in words, and whether that is good. */
