@@ -20,7 +20,7 @@ pub struct HistoryQuery {
     pub newest: u64,
     /// Only entries on the way to a revision, and what follows them on a branch up to the newest: checkpoints.
     pub on_way_to: Option<Place>,
-    /// With `on_way_to`, also what merges on the way have brought in.
+    /// With `on_way_to`, also what merges on the way have brought in, the newest first, of 200 branches at most.
     pub merged: bool,
     /// Only entries with smaller numbers.
     pub before: u64,
@@ -74,6 +74,9 @@ pub struct HistoryPage {
 /// Entries looked through at a time for those that touch something.
 const CHUNK: u64 = 256;
 
+/// Branches that merges have brought in and that are told of at most: each is looked for, and is a term of a query.
+const MOST_MERGED: usize = 200;
+
 impl Engine {
     /// Entries of a log, newest first.
     pub async fn history(&self, open: &OpenProgram, query: &HistoryQuery) -> Result<HistoryPage, Error> {
@@ -119,8 +122,9 @@ impl Engine {
         Ok(total)
     }
 
-    /// Stretches of a line, with those that the merges in them have brought in.
+    /// Stretches of a line, with those that the newest merges in them have brought in.
     async fn with_merged(&self, open: &OpenProgram, line: Vec<Stretch>) -> Result<Vec<Stretch>, Error> {
+        let most = line.len() + MOST_MERGED;
         let mut unseen = line.clone();
         let mut known: BTreeMap<u32, Stretch> =
             line.into_iter().map(|stretch| (stretch.branch, stretch)).collect();
@@ -134,6 +138,9 @@ impl Engine {
                 let merges = self.store().history(open.timeline.key(), &filter, CHUNK).await?;
                 for merge in self.headers(open, &merges).await? {
                     for parent in merge.parents.iter().skip(1) {
+                        if known.len() >= most {
+                            return Ok(known.into_values().collect());
+                        }
                         let way = self.way(open, *parent).await?;
                         unseen.extend(way.stretches().iter().filter_map(|new| extended(&mut known, new)));
                     }

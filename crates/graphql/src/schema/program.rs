@@ -454,7 +454,7 @@ impl Program {
         )]
         touching: Option<String>,
         #[graphql(desc = "Only those of this kind.")] kind: Option<RevisionKind>,
-        #[graphql(desc = "With what merges brought in, of other branches.", default)] merged: Or<No>,
+        #[graphql(desc = "With what merges brought in, of 200 branches at most.", default)] merged: Or<No>,
     ) -> Nullable<Connection<Revision>> {
         self.read(async |view| {
             let page = PageRequest::new(first, after)?;
