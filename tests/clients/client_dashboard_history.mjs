@@ -291,6 +291,13 @@ try {
   await own.waitFor();
   await own.fill((await own.inputValue()).replace('sum, 4', 'sum, 9'));
   await pages.accessible(page, 'conflict-own');
+  // Whoever leaves finds their answers again.
+  await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: /^Merge into main… ?fees$/ }).click();
+  await own.waitFor();
+  assert.match(await own.inputValue(), /sum, 9/);
+  assert.ok(await conflicts.getByRole('radio', { name: 'write it' }).isChecked());
   await dialog(page).getByRole('button', { name: 'Preview again' }).click();
   await dialog(page).getByText('4 → 9').first().waitFor();
   await dialog(page).getByRole('button', { name: 'Settle otherwise' }).click();
@@ -318,6 +325,8 @@ try {
   await page.keyboard.press('Escape');
   await dialog(page).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: /^Merge into main… ?helpers$/ }).click();
+  for (const [side, body] of [['ours', 'return 1'], ['theirs', 'return 2']])
+    await conflicts.locator('.sides > div', { hasText: side }).getByText(body).waitFor();
   await conflicts.getByRole('radio', { name: 'other names' }).check();
   await conflicts.getByRole('textbox', { name: /^theirs/ }).fill('helper_two');
   await pages.accessible(page, 'conflict-names');
@@ -343,6 +352,19 @@ try {
     .waitFor();
   await dialog(page).getByRole('button', { name: 'Cancel' }).click();
   await dialog(page).waitFor({ state: 'detached' });
+
+  // What was done on another branch is taken back there, and nowhere else.
+  const standing = await head();
+  await row(page, reworked).getByRole('link').click();
+  await page.getByRole('button', { name: 'Take back on reworked…' }).click();
+  await dialog(page).getByText('On the branch reworked').waitFor();
+  await dialog(page).getByRole('region', { name: 'Goes', exact: true }).getByText('Reworked').waitFor();
+  await dialog(page).getByRole('button', { name: 'Take back', exact: true }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+  const taken = page.locator('.revision', { hasText: 'on reworked' }).filter({ hasText: 'revert' });
+  await taken.waitFor();
+  assert.equal(await head(), standing, 'main stays where it is');
+  await page.getByRole('button', { name: 'Close' }).click();
 
   // A branch goes: what is lost and what stays is said before; then a checkpoint.
   await page.getByRole('button', { name: 'Delete the branch helpers…' }).click();
@@ -412,7 +434,8 @@ try {
   const before = await head();
   await tabTo(page, page.getByRole('button', { name: /^Repairs/ }).first());
   await page.keyboard.press('Enter');
-  const repair = page.getByRole('button', { name: /^connect input 1 of/ }).first();
+  // It says what it is about as the text does.
+  const repair = page.getByRole('button', { name: /^connect input 1 of sub\.i64 in line 4 to due/ });
   await tabTo(page, repair);
   await page.keyboard.press('Enter');
   await dialog(page).locator('.unified-line.added', { hasText: 'paid, due' }).waitFor();
@@ -450,6 +473,13 @@ try {
   await pages.accessible(page, 'contracts');
   await page.getByRole('button', { name: 'Keep as a test case' }).click();
   await page.getByText(/kept as the case “breaks on/).first().waitFor();
+  // What breaks it can be gone through step by step.
+  await page.getByRole('button', { name: /^Step through/ }).click();
+  await page.getByText(/^with .* from a counterexample$/).waitFor();
+  await page.locator('.player[data-acting="false"] .box.here').waitFor();
+  await pages.accessible(page, 'counterexample');
+  await page.goBack();
+  await page.getByText('nobody pays less than nothing').first().waitFor();
   await page.getByRole('spinbutton', { name: 'inputs for each' }).fill('1000000');
   await page.getByRole('spinbutton', { name: 'seconds for all' }).fill('60');
   await page.getByRole('checkbox', { name: 'Check shop::share' }).uncheck();

@@ -1,6 +1,7 @@
 // Open pages of the dashboard, and what happens under them: an edit of an API client appears in all of them; a server that
 // is killed and comes back on the same data is found again without a reload, and nothing is missed; a function of 5,000
-// nodes opens and can be walked through; a run says in one way that the server is out of reach; from the first token on, which
+// nodes opens and can be walked through; a run says in one way that the server is out of reach; a program that is deleted
+// says so; from the first token on, which
 // the command line makes, a page asks for one, and what that does not allow is off.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -192,6 +193,25 @@ async function outOfReach() {
   await page.context().close();
 }
 
+/** A program that is deleted under a page says so there; what it showed stays. */
+async function deleted() {
+  const name = 'doomed';
+  const input = { name, text: `module shop\n\n${text(1)}` };
+  await ask('mutation ($input: CreateProgramInput!) { createProgram(input: $input) { errors { message } } }', { input });
+  const page = await open(`/#/p/${name}/f/shop::total`);
+  await Promise.all([live(page), showsFee(page, 1)]);
+  await ask('mutation ($input: DeleteProgramInput!) { deleteProgram(input: $input) { deleted } }', {
+    input: { programId: name },
+  });
+  await page.getByText(`The program ${name} was deleted.`).waitFor();
+  await page.getByText('nothing of it can be changed any more').waitFor();
+  await showsFee(page, 1);
+  await page.getByRole('link', { name: 'All programs' }).click();
+  await page.getByRole('heading', { name: 'Programs' }).waitFor();
+  assert.equal(await page.getByText(name, { exact: true }).count(), 0);
+  await page.context().close();
+}
+
 /** What a token may not do is off, and says why. */
 async function onlyLooks(page) {
   await page.goto(pages.address(`/#/p/${NAME}/f/shop::total`));
@@ -237,6 +257,7 @@ try {
   await restarted(await twoPages());
   await largeFunction();
   await outOfReach();
+  await deleted();
   await token();
   // The browser itself says that a server is gone, and that a token is refused: that is what was tried.
   pages.complaints = pages.complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INTERNET_DISCONNECTED|401|WebSocket/.test(text));

@@ -109,6 +109,12 @@ try {
   await work('higher', fee(7), says('A higher fee'));
   await field('branch').fill('higher');
   await field('message').fill(says('A higher fee'));
+  // Whoever leaves and comes back finds what they entered.
+  await page.getByRole('link', { name: 'All runs' }).click();
+  await page.getByRole('link', { name: 'Start a run' }).first().waitFor();
+  await page.goBack();
+  await form.waitFor();
+  assert.deepEqual([await field('program').inputValue(), await field('branch').inputValue()], [NAME, 'higher']);
   await form.getByRole('button', { name: 'Start' }).dblclick();
   await page.waitForURL((url) => /#\/runs\/(?!new)/.test(url.hash), { timeout });
   const first = decodeURIComponent(/#\/runs\/([^?]+)/.exec(page.url())[1]);
@@ -204,6 +210,14 @@ try {
   await inbox.keyboard.press('r');
   await inbox.getByRole('form', { name: 'Reject' }).waitFor();
   await inbox.keyboard.type('Too dear.');
+  // Words that were not sent are there again.
+  await inbox.getByRole('link', { name: 'Runs', exact: true }).click();
+  await inbox.getByRole('heading', { name: 'Runs' }).waitFor();
+  await inbox.goBack();
+  await row(inbox, rejected).focus();
+  await inbox.keyboard.press('r');
+  await inbox.getByRole('form', { name: 'Reject' }).waitFor();
+  assert.equal(await inbox.getByLabel(/^What should be different/).inputValue(), 'Too dear.');
   await pages.accessible(inbox, 'reject');
   await inbox.keyboard.press('Enter');
   await row(inbox, rejected).getByText(/^rejected by /).waitFor();
@@ -217,6 +231,7 @@ try {
   await row(inbox, contested).focus();
   await inbox.keyboard.press('a');
   await inbox.getByRole('form', { name: 'Approve' }).waitFor();
+  await inbox.getByLabel(/^Reason/).fill('Good as it is');
   const answer = { interruptId: contested, answer: { confirm: false }, reason: 'not this one' };
   const { answerInterrupt } = await data(
     'mutation ($input: AnswerInterruptInput!) { answerInterrupt(input: $input) { outcome { __typename } } }',
@@ -227,6 +242,8 @@ try {
   await row(inbox, contested).getByText('rejected by carol').waitFor();
   await inbox.locator('.question').getByText('not this one').waitFor();
   await inbox.getByRole('form', { name: 'Approve' }).waitFor({ state: 'detached' });
+  await inbox.getByText('carol decided first; your words were not sent').waitFor();
+  await inbox.getByText('Good as it is').waitFor();
 
   // A program that has moved on is told before the answer.
   const fourth = await start('fourth', fee(13), says('A fourth fee'));

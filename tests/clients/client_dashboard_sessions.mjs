@@ -194,6 +194,16 @@ try {
   await page.locator('.run-facts').getByRole('link', { name: /^AddEdge/ }).click();
   await turn(page, 7).waitFor();
 
+  // In the list of runs each turn is told by its own words; what is typed and not sent is there again.
+  await box(page).fill('half a thought');
+  await page.getByRole('link', { name: 'its runs' }).click();
+  const listed = (words) => page.locator('.run-row').getByText(words).first().waitFor();
+  await Promise.all([listed(`MATCH (t:${LABEL}) RETURN t.key`), listed(`AddNode ${LABEL}:T-2 {"weight": 3}`)]);
+  await page.goBack();
+  await turn(page, 7).waitFor();
+  assert.equal(await box(page).inputValue(), 'half a thought');
+  await box(page).fill('');
+
   // What is refused stands in the box again, with the reason and its code: a task has fewer steps.
   const refused = await pages.page('/#/sessions/new?flow=act');
   const much = `Show ${LABEL}:T-1; `.repeat(1_001);

@@ -1,6 +1,7 @@
 // Differences and merges in their words, in Chromium: what changed within a line is marked and no line is cut; contracts and
 // globals that collide say where they are and what each side has, and are settled by texts of their own; where there is
-// nothing to do there is nothing to say about it. And the search tells contracts by their functions and what they demand.
+// nothing to do there is nothing to say about it. The search tells contracts by their functions and what they demand. And a
+// program without anything in it leads on.
 import assert from 'node:assert/strict';
 
 import { post } from './http.mjs';
@@ -126,6 +127,46 @@ try {
   await pages.accessible(page, 'nothing');
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
+
+  // A program without anything leads on: to an agent, and to a text that is tried while it is written.
+  const empty = `${NAME}-empty`;
+  await data('mutation ($input: CreateProgramInput!) { createProgram(input: $input) { errors { message } } }', {
+    input: { name: empty },
+  });
+  await page.goto(pages.address(`/#/p/${empty}`));
+  await page.getByText('The program has no functions yet').waitFor();
+  await settled(page);
+  await pages.accessible(page, 'empty');
+  await page.getByRole('link', { name: 'Ask an agent' }).click();
+  await page.getByRole('form', { name: 'New conversation' }).waitFor();
+  assert.equal(await page.getByLabel('Program', { exact: true }).inputValue(), empty);
+  await page.goBack();
+  await page.getByRole('link', { name: 'Write or load functions' }).click();
+  await page.getByRole('button', { name: 'Begin with this' }).click();
+  const written = page.getByRole('textbox', { name: 'Functions and types' });
+  await page.locator('[data-tried="EditApplied"]').waitFor();
+  await pages.accessible(page, 'add');
+  await written.fill('pub func twice (x: i64) -> (i64) pure {\n  return (mul.i64 x, y)\n}\n');
+  await page.getByText('there is no value y here').waitFor();
+  // A file stands in the place of what was written.
+  const mimeType = 'text/plain';
+  const buffer = Buffer.from('pub func thrice (x: i64) -> (i64) pure {\n  return (mul.i64 x, 3)\n}\n');
+  await page.getByLabel('Load a file…').setInputFiles({ name: 'thrice.lm', mimeType, buffer });
+  await page.locator('[data-tried="EditApplied"]').waitFor();
+  // Whoever leaves and comes back finds it.
+  await page.getByRole('link', { name: 'Map' }).click();
+  await page.getByText('The program has no functions yet').waitFor();
+  await page.goBack();
+  assert.match(await written.inputValue(), /thrice/);
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('heading', { name: /thrice/ }).waitFor();
+  await page.locator('.box').first().waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(pages.address(`/#/p/${empty}/add`));
+  await page.getByRole('heading', { name: 'Add functions and types' }).waitFor();
+  await settled(page);
+  await fits(page, 'what is added');
+  await pages.accessible(page, 'narrow-add');
 
   pages.finish();
   console.log('differences, conflicts and contracts are told in their words');

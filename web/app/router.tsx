@@ -86,6 +86,12 @@ const edit = createRoute({
   component: lazyRouteComponent(() => import('../features/editing'), 'EditView'),
 });
 
+const add = createRoute({
+  getParentRoute: () => program,
+  path: 'add',
+  component: lazyRouteComponent(() => import('../features/editing'), 'AddView'),
+});
+
 const map = createRoute({
   getParentRoute: () => program,
   path: 'map',
@@ -149,7 +155,7 @@ export const router = createRouter({
     begin,
     session,
     approvals,
-    program.addChildren([overview, edits, map, history, verify, view, run, edit, type]),
+    program.addChildren([overview, edits, add, map, history, verify, view, run, edit, type]),
   ]),
   history: createHashHistory(),
   defaultErrorComponent: Crash,

@@ -108,7 +108,7 @@ export function readStartSearch(search: Record<string, unknown>): StartSearch {
 
 /** Reads what an address says of a conversation that is to be begun. */
 export function readBeginSearch(search: Record<string, unknown>): BeginSearch {
-  return textOf(search, 'flow');
+  return { ...textOf(search, 'flow'), ...textOf(search, 'program') };
 }
 
 /** Reads what an address says of a run of a flow. */

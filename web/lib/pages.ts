@@ -47,6 +47,32 @@ export function afterPage<Item>(list: Pages<Item>, change: PagesChange<Item>): P
   }
 }
 
+/**
+ * Reads a list to its end. Where pages end is asked for apart, which is little, so that those behind the first one are on
+ * their way together.
+ */
+export async function allPages<Item>(list: {
+  ask(after: string | null): Promise<Page<Item>>;
+  endOf(after: string): Promise<Page<Item>['pageInfo']>;
+  onPage(done: number, total: number): void;
+}): Promise<Item[]> {
+  const { ask, endOf, onPage } = list;
+  let done = 0;
+  const page = async (after: string | null) => {
+    const found = await ask(after);
+    done += found.nodes.length;
+    onPage(done, found.totalCount);
+    return found;
+  };
+  const behind = async ({ hasNextPage, endCursor }: Page<Item>['pageInfo']): Promise<readonly Item[]> => {
+    if (!hasNextPage || endCursor === null) return [];
+    const [{ nodes }, rest] = await Promise.all([page(endCursor), endOf(endCursor).then(behind)]);
+    return [...nodes, ...rest];
+  };
+  const first = await page(null);
+  return [...first.nodes, ...(await behind(first.pageInfo))];
+}
+
 /** A list that is loaded page by page, and anew when its variables change. */
 export function usePages<Data, Variables extends Record<string, unknown>, Item>(props: {
   document: TypedDocumentNode<Data, Variables>;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { demandOf, lineByRef, linesOfText, plainText } from './text';
+import { demandOf, labelOf, lineByRef, linesOfText, plainText, withoutRefs } from './text';
 
 const TEXT = `; The balance.
 func savings#f13 (yearly: i64) -> (i64) pure #g176 {
@@ -62,4 +62,29 @@ test('a contract demands what its region gives', () => {
 test('a node without a name runs where it is written first, not where it is named', () => {
   const lines = linesOfText('  n97 = add.i64 a, b\n  return#n98 n97\n');
   expect(lines.map(({ refs }) => refs)).toEqual([['n97'], ['n98']]);
+});
+
+test('the name of a node stands before its ref, where it is made', () => {
+  const text = 'func f#f1 (a: i64) -> (i64) {\n  sum#n7 = add.i64 a, 1#n8\n  return#n9 (mul.i64#n10 sum, a)\n}';
+  expect([labelOf(text, 'n7'), labelOf(text, 'n8'), labelOf(text, 'n10'), labelOf(text, 'n99')]).toEqual([
+    'sum',
+    '',
+    '',
+    '',
+  ]);
+});
+
+test('a message names what it is about as the text does', () => {
+  const text = 'func f#f2 (x: i64) -> (i64) {\n  y#n17 = add.i64 x, _\n  return#n19 (mul.i64#n18 y, y)\n}';
+  const said = (message: string) => withoutRefs(message, { ref: 'f2', name: 'f', text, params: ['x'] });
+  expect(said('connect input 1 of `n17` to `f2.0`')).toBe('connect input 1 of `y` to `x`');
+  expect(said('connect input 0 of `n19` to `n18`')).toBe(
+    'connect input 0 of `return` in line 3 to `mul.i64` in line 3',
+  );
+  expect(said('connect input 0 of `n19` to `n17.1`')).toBe('connect input 0 of `return` in line 3 to output 1 of `y`');
+  expect(said('widen the effect bound of `f2` to reads')).toBe('widen the effect bound of `f` to reads');
+  const twice = { ref: 'f2', name: 'f', text: 'return#n1 (neg#n2 (neg#n3 a))', params: [] };
+  expect(withoutRefs('remove `n3`', twice)).toBe('remove `neg` (`n3`) in line 1');
+  // What is elsewhere, or nothing that has a place, stays as it is.
+  expect(said('call `f9` with `0` in `g5`')).toBe('call `f9` with `0` in `g5`');
 });

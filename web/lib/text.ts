@@ -84,6 +84,37 @@ export function lineByRef(lines: readonly TextLine[]): Map<string, number> {
   return found;
 }
 
+/** The name of a node in the text of its function; empty for one that has none. */
+export function labelOf(text: string, node: string): string {
+  return new RegExp(`([A-Za-z_]\\w*)#${node}\\b(?=[^=(]*=)`).exec(text)?.[1] ?? '';
+}
+
+/** A function as its messages name it and what is in it. */
+export interface Named {
+  ref: string;
+  name: string;
+  text: string;
+  params: readonly string[];
+}
+
+/** A message with what its refs stand for in the function that it is about: names, or what stands in which line. */
+export function withoutRefs(message: string, { ref: self, name, text, params }: Named): string {
+  const lines = linesOfText(text);
+  const places = lineByRef(lines);
+  return message.replaceAll(/`([a-z]\d+)(?:\.(\d+))?`/g, (given, ref: string, port: string | undefined) => {
+    if (ref === self) return `\`${port === undefined ? name : (params[Number(port)] ?? port)}\``;
+    const label = labelOf(text, ref);
+    if (label !== '') return port === undefined ? `\`${label}\`` : `output ${port} of \`${label}\``;
+    const line = ref.startsWith('n') ? places.get(ref) : undefined;
+    const words = line === undefined ? [] : (lines[line]?.words ?? []);
+    const word = words.find((each) => each.ref === ref)?.text;
+    if (line === undefined || word === undefined) return given;
+    // Two of an operator in one line are told apart.
+    const which = words.filter((each) => each.ref !== null && each.text === word).length > 1 ? ` (\`${ref}\`)` : '';
+    return `${port === undefined ? '' : `output ${port} of `}\`${word}\`${which} in line ${line + 1}`;
+  });
+}
+
 /** The text form of a function without the refs of what has a name or stands in a place of its own. */
 export function plainText(text: string): string {
   return linesOfText(text)

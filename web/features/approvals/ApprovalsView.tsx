@@ -189,7 +189,13 @@ export function ApprovalsView() {
           show(null, next);
         }}
       />
-      <div id="inbox-panel" role="tabpanel" aria-labelledby={`tab-${status}`} className="inbox-panes">
+      <div
+        id="inbox-panel"
+        role="tabpanel"
+        aria-labelledby={`tab-${status}`}
+        className="inbox-panes"
+        data-empty={items?.length === 0 && !detail}
+      >
         {narrow && detail ? detail : list}
         {!narrow && detail}
       </div>

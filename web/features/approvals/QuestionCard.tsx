@@ -3,6 +3,7 @@ import { CircleHelp, Clock, ShieldQuestion, Siren, Split } from 'lucide-react';
 import { useEffect, useId, useRef } from 'react';
 
 import { useCaller } from '../../lib/caller';
+import { aboutOf } from '../../lib/words';
 import { Actor, Ago, Badge, CopyButton, lasting, Long, Message, Notice, ProblemPanel, useMoment } from '../../ui';
 import { AnswerForm, type Armed } from './AnswerForm';
 import { DecisionLine } from './DecisionLine';
@@ -52,6 +53,7 @@ export function QuestionCard(props: {
     if (outcome.state === 'answered') keepWords(question.id, null);
     onOutcome(outcome);
   };
+  const about = run && aboutOf(run);
   const first = outcome?.state === 'already' ? outcome.decision : status === 'OPEN' ? null : decision;
   const unsent = status === 'OPEN' && first === null ? null : unsentOf(words, first);
   return (
@@ -67,7 +69,7 @@ export function QuestionCard(props: {
             <>
               <Link to="/runs/$run" params={{ run: question.runId }}>
                 {run ? run.flow.name : `run ${question.runId}`}
-                {run?.session.title && `: ${run.session.title}`}
+                {about !== null && `: ${about}`}
               </Link>
               {run && (
                 <Link to="/sessions/$session" params={{ session: run.session.id }}>

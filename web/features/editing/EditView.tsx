@@ -4,14 +4,14 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { useCaller } from '../../lib/caller';
 import { renamedTo } from '../../lib/renamed';
-import { plainText } from '../../lib/text';
+import { labelOf, plainText } from '../../lib/text';
 import { setTitle, useTitle } from '../../lib/title';
 import { Badge, CopyButton, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { DiffView, fileOf, UnifiedText, useDiffPlace } from '../preview';
 import { keepDraft, keptDraft, offsetAt, type Base } from './draft';
 import { Findings } from './Findings';
-import { baseOf, labelOf, whyNot, type Mistake, type Proposal } from './model';
+import { baseOf, marksOf, mistakesOf, whyNot, type Mistake, type Proposal } from './model';
 import { RenameForm } from './RenameForm';
 import { TextEditor } from './TextEditor';
 import { useProposal } from './useProposal';
@@ -122,15 +122,6 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
     element.setSelectionRange(at, at + (found && column !== null && text.startsWith(found, at) ? found.length : 0));
     element.scrollTop = Math.max(0, line * 20 - element.clientHeight / 2);
   };
-  const mistakes =
-    outcome?.__typename === 'EditRejected'
-      ? outcome.errors
-      : tried.state === 'trying' && tried.last?.__typename === 'EditRejected'
-        ? tried.last.errors
-        : [];
-  const marks = mistakes.flatMap(({ line, column, found }) =>
-    line === null ? [] : [{ line, column, length: found?.length ?? 1 }],
-  );
 
   return (
     <div className="function editing" data-dirty={dirty}>
@@ -162,7 +153,7 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
             label={`Text of ${info.path}`}
             describedBy="verdict"
             text={text}
-            marks={marks}
+            marks={marksOf(mistakesOf(tried))}
             readOnly={lacks !== null}
             onChange={write}
             onApply={() => void submit()}

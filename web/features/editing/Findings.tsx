@@ -1,5 +1,6 @@
 import { CircleAlert, CircleCheck, LoaderCircle, TriangleAlert } from 'lucide-react';
 
+import { plainText } from '../../lib/text';
 import { Badge, counted, Counts, Message, ProblemPanel } from '../../ui';
 import type { Mistake, Tried } from './model';
 
@@ -53,7 +54,7 @@ export function Findings(props: { id: string; tried: Tried; onGo?: (mistake: Mis
                       {details.text && (
                         <>
                           {details.function && ': '}
-                          <code>{details.text.trim()}</code>
+                          <code>{plainText(details.text).trim()}</code>
                         </>
                       )}
                     </span>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { canRename, labelOf, renameOf, whyNot, type Outcome, type Tried } from './model';
+import { addOf, canRename, marksOf, mistakesOf, renameOf, whyNot, type Outcome, type Tried } from './model';
 
 test('a node gets another name by an edit of its own, a function by another', () => {
   expect(renameOf('node', 'n7', 'sum', ' total ', 4)).toEqual({
@@ -15,16 +15,6 @@ test('a node gets another name by an edit of its own, a function by another', ()
 
 test('the name that is there, or none, is no other name', () => {
   expect([renameOf('node', 'n7', 'sum', ' sum ', 4), renameOf('node', 'n7', '', '  ', 4)]).toEqual([null, null]);
-});
-
-test('the name of a node stands before its ref, where it is made', () => {
-  const text = 'func f#f1 (a: i64) -> (i64) {\n  sum#n7 = add.i64 a, 1#n8\n  return#n9 (mul.i64#n10 sum, a)\n}';
-  expect([labelOf(text, 'n7'), labelOf(text, 'n8'), labelOf(text, 'n10'), labelOf(text, 'n99')]).toEqual([
-    'sum',
-    '',
-    '',
-    '',
-  ]);
 });
 
 test('what cannot be applied says why', () => {
@@ -55,4 +45,20 @@ test('another name can be given once it was tried as it is typed, and brings no 
     [applied(['ERROR']), rejected, { state: 'trying', last } as Tried].map((tried) => canRename(tried, false)),
   ).toEqual([false, false, false]);
   expect(canRename(applied([]), true)).toBe(false);
+});
+
+test('what is written is added where it is said, or where it says itself', () => {
+  expect([addOf(' \n', 'm', 3), addOf('type P = i64', 'm', 3), addOf('module m', '', null)]).toEqual([
+    null,
+    { edits: [{ addText: { text: 'type P = i64', module: 'm' } }], baseRevision: 'r3' },
+    { edits: [{ addText: { text: 'module m' } }], baseRevision: null },
+  ]);
+});
+
+test('mistakes stay marked until what is written is tried again', () => {
+  const wrong = { line: 2, column: 5, found: 'let' };
+  const outcome = { __typename: 'EditRejected', errors: [wrong, { ...wrong, line: null }] } as unknown as Outcome;
+  const marks = [{ line: 2, column: 5, length: 3 }];
+  const tries: Tried[] = [{ state: 'done', outcome }, { state: 'trying', last: outcome }, { state: 'idle' }];
+  expect(tries.map((tried) => marksOf(mistakesOf(tried)))).toEqual([marks, marks, []]);
 });

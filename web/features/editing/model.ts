@@ -25,6 +25,34 @@ export function baseOf(revision: number | null): string | null {
   return revision === null ? null : `r${revision}`;
 }
 
+/** A text that shows what can be written. */
+export const STARTER = `module numbers
+
+; Twice a number.
+pub func twice (x: i64) -> (i64) pure {
+  return (mul.i64 x, 2)
+}
+`;
+
+/** The edit that adds what is written to a module, or to those that the text names; null where nothing is written. */
+export function addOf(text: string, module: string, revision: number | null): Proposal | null {
+  if (text.trim() === '') return null;
+  return { edits: [{ addText: { text, ...(module !== '' && { module }) } }], baseRevision: baseOf(revision) };
+}
+
+/** What is wrong with what is written, as far as it is known: that of the text before stays until it is tried. */
+export function mistakesOf(tried: Tried): readonly Mistake[] {
+  const outcome = tried.state === 'done' ? tried.outcome : tried.state === 'trying' ? tried.last : null;
+  return outcome?.__typename === 'EditRejected' ? outcome.errors : [];
+}
+
+/** The places of a text that mistakes are at. */
+export function marksOf(mistakes: readonly Mistake[]): { line: number; column: number | null; length: number }[] {
+  return mistakes.flatMap(({ line, column, found }) =>
+    line === null ? [] : [{ line, column, length: found?.length ?? 1 }],
+  );
+}
+
 /** The edit that gives something another name; null where what is typed is none. */
 export function renameOf(
   what: 'function' | 'node',
@@ -50,11 +78,6 @@ export function canRename(tried: Tried, applying: boolean): boolean {
     tried.outcome.__typename === 'EditApplied' &&
     tried.outcome.diagnosticsAdded.every(({ severity }) => severity !== 'ERROR')
   );
-}
-
-/** The name of a node in the text of its function; empty for one that has none. */
-export function labelOf(text: string, node: string): string {
-  return new RegExp(`([A-Za-z_]\\w*)#${node}\\b(?=[^=(]*=)`).exec(text)?.[1] ?? '';
 }
 
 /** Why what is written cannot be applied now; null when it can. */

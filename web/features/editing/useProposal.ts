@@ -14,9 +14,10 @@ const AGAIN = 2000;
 
 /**
  * Tries edits while they are written: a dry run of the newest, once the writer pauses; what is under way is given up when
- * something newer is written; what they would change, once they are tried. Then makes them.
+ * something newer is written; what they would change, once they are tried. Then makes them. The text of the function that they
+ * are about, if it is one, comes with that.
  */
-export function useProposal(program: string, ref: string, proposal: Proposal | null) {
+export function useProposal(program: string, ref: string | null, proposal: Proposal | null) {
   const client = useClient();
   const [tried, setTried] = useState<{ of: string; outcome: Outcome | null; problem: Problem | null } | null>(null);
   const [attempt, setAttempt] = useState(0);
@@ -29,7 +30,7 @@ export function useProposal(program: string, ref: string, proposal: Proposal | n
     let leave = () => {};
     const timer = setTimeout(() => {
       const input = { programId: program, dryRun: true, ...(JSON.parse(written) as Proposal) };
-      const asked = client.mutation(EditProposeDocument, { input, ref, tried: true });
+      const asked = client.mutation(EditProposeDocument, { input, ref: ref ?? '', own: false, tried: true });
       const { unsubscribe } = asked.subscribe(({ data, error }) => {
         const outcome = data?.proposeEdit?.outcome ?? null;
         setTried({ of: written, outcome, problem: outcome ? null : problemOf(error) });
@@ -60,7 +61,7 @@ export function useProposal(program: string, ref: string, proposal: Proposal | n
         ...(JSON.parse(written) as Proposal),
       };
       setApplying(true);
-      const asked = client.mutation(EditProposeDocument, { input, ref, tried: false });
+      const asked = client.mutation(EditProposeDocument, { input, ref: ref ?? '', own: ref !== null, tried: false });
       const { data, error } = await asked.toPromise();
       setApplying(false);
       return data?.proposeEdit?.outcome ?? problemOf(error);

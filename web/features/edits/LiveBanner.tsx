@@ -26,7 +26,7 @@ export function LiveControls() {
         title={paused ? 'Show what has happened meanwhile' : 'Keep the picture still'}
       >
         {paused ? <Play size={13} aria-hidden /> : <Pause size={13} aria-hidden />}
-        {paused ? 'Resume' : 'Pause'}
+        <span className="live-word">{paused ? 'Resume' : 'Pause'}</span>
         {paused && <span className="waiting numeric">{waiting.length} waiting</span>}
       </button>
     </div>
@@ -45,7 +45,7 @@ function Status({ status, paused }: { status: string; paused: boolean }) {
   return (
     <output className={`badge ${tone}`} data-live={status}>
       <Icon size={12} aria-hidden />
-      {word}
+      <span className="live-word">{word}</span>
     </output>
   );
 }

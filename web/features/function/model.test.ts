@@ -45,6 +45,24 @@ test('arguments are named as the callee names them', () => {
   expect([node?.title, node?.callee, node?.inputs[0]?.name]).toEqual(['call g', 'f2', 'amount']);
 });
 
+test('the fields of a struct that is made are named as its type names them', () => {
+  const [made] = nodes([{ ref: 'n1', op: 'struct.new t3', region: 'g1', takes: ['p0', '?'] }]);
+  const inputs = made?.inputs.map((input) => ({ ...input, name: `fields${input.index}` })) ?? [];
+  const fields = [
+    { ref: 'd4', name: 'owner' },
+    { ref: 'd5', name: 'balance' },
+  ];
+  const types = { nodes: [{ ref: 't3', name: 'Account', path: 'm::Account', fields, variants: [] }] };
+  const named = (given: typeof types | null) =>
+    graphOf(head(), { types: given, storage: null }, made ? [{ ...made, inputs }] : [], [region('g1', 'BODY', null)])
+      .nodes.get('n1')
+      ?.inputs.map(({ name }) => name);
+  expect([named(types), named(null)]).toEqual([
+    ['owner', 'balance'],
+    ['', ''],
+  ]);
+});
+
 test('an exit names the label of what it leaves', () => {
   const given = nodes([
     { ref: 'n1', op: 'loop L -> ()', region: 'g1', gives: [], label: 'unseen' },

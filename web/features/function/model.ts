@@ -171,11 +171,18 @@ function shortened(title: string): string {
   return title.replace(/^const\.\S+ /, '');
 }
 
-/** `arguments2` is the position of one of many, which the callee has a name for, or nobody. */
-function portName(name: string, index: number, callee: readonly { name: string }[] | undefined): string {
-  const many = /^(\w*?)(\d+)$/.exec(name);
-  if (!many) return name;
-  if (many[1] === 'arguments') return callee?.[Number(many[2])]?.name ?? String(index);
+/** What inputs that are one of many are called: arguments by the callee, fields by the type. */
+interface Many {
+  arguments: readonly { name: string }[] | undefined;
+  fields: readonly { name: string }[] | undefined;
+}
+
+/** `arguments2` is the position of one of many, which the callee or the type has a name for, or nobody. */
+function portName(name: string, index: number, many: Many): string {
+  const [, list, at] = /^(\w*?)(\d+)$/.exec(name) ?? [];
+  if (list === undefined) return name;
+  if (list === 'arguments') return many.arguments?.[Number(at)]?.name ?? String(index);
+  if (list === 'fields') return many.fields?.[Number(at)]?.name ?? '';
   return '';
 }
 
@@ -240,6 +247,7 @@ export function graphOf(head: Head, names: Names, nodes: readonly NodeData[], re
   const findings = findingsByNode(head);
   const callees = new Map((head.callees?.nodes ?? []).map((callee) => [callee.ref, callee.params]));
   callees.set(head.ref, head.params);
+  const types = new Map((names.types?.nodes ?? []).map(({ ref, fields }) => [ref, fields]));
   const owned = new Map<string, string[]>();
   for (const { ref, ownerNode } of regions) if (ownerNode) add(owned, ownerNode.ref, ref);
 
@@ -248,9 +256,14 @@ export function graphOf(head: Head, names: Names, nodes: readonly NodeData[], re
   const users = new Map<string, string[]>();
   for (const node of nodes) {
     const callee = /^(?:call|func\.ref|closure\.new) (f\d+)/.exec(node.op)?.[1] ?? null;
+    const made = /^struct\.new (t\d+)/.exec(node.op)?.[1];
+    const many: Many = {
+      arguments: callee === null ? undefined : callees.get(callee),
+      fields: made === undefined ? undefined : types.get(made),
+    };
     const inputs = node.inputs.map(({ index, name, expectedType, source }) => ({
       index,
-      name: portName(name, index, callee === null ? undefined : callees.get(callee)),
+      name: portName(name, index, many),
       type: expectedType,
       source: sourceOf(source),
     }));

@@ -1,10 +1,17 @@
+import type { TypedDocumentNode } from '@urql/core';
 import { useEffect, useRef, useState } from 'react';
 import { useClient, type Client } from 'urql';
 
-import { FunctionHeadDocument, FunctionNodesDocument, FunctionRegionsDocument } from '../../generated/graphql';
+import {
+  FunctionHeadDocument,
+  FunctionNodesDocument,
+  FunctionNodesEndDocument,
+  FunctionRegionsDocument,
+  FunctionRegionsEndDocument,
+} from '../../generated/graphql';
 import { functionKey, revisionKey } from '../../lib/program';
 import { chase, type Chase } from '../../lib/chase';
-import type { Page } from '../../lib/pages';
+import { allPages } from '../../lib/pages';
 import { problemOf, type Problem } from '../../lib/problems';
 import { resolverOf, type Resolve } from '../type';
 import { graphOf, type Graph, type Head, type NodeData, type RegionData } from './model';
@@ -40,22 +47,6 @@ interface Content {
 /** Why a load was given up: the answer does not matter. */
 class Left extends Error {}
 
-/** Reads a list to its end. */
-async function allOf<Item>(
-  ask: (after: string | null) => Promise<Page<Item>>,
-  onPage: (done: number, total: number) => void,
-): Promise<Item[]> {
-  const items: Item[] = [];
-  let after: string | null = null;
-  do {
-    const page: Page<Item> = await ask(after);
-    items.push(...page.nodes);
-    onPage(items.length, page.totalCount);
-    after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
-  } while (after !== null);
-  return items;
-}
-
 async function contentOf(
   client: Client,
   variables: { id: string; ref: string; at: string | null },
@@ -63,21 +54,28 @@ async function contentOf(
   isLeft: () => boolean,
   onProgress: (done: number, total: number) => void,
 ): Promise<Content> {
-  const fresh = { requestPolicy: 'network-only' } as const;
+  type Own = typeof variables & { after: string | null };
+  const asked = async <Data, Part>(
+    document: TypedDocumentNode<Data, Own>,
+    after: string | null,
+    partOf: (data: Data) => Part | null | undefined,
+  ): Promise<Part> => {
+    const own = { ...variables, after };
+    const { data, error } = await client.query(document, own, { requestPolicy: 'network-only' }).toPromise();
+    if (isLeft()) throw new Left();
+    return (data && partOf(data)) ?? fail(error);
+  };
   const [regions, nodes] = await Promise.all([
-    allOf<RegionData>(
-      async (after) => {
-        const { data, error } = await client.query(FunctionRegionsDocument, { ...variables, after }, fresh).toPromise();
-        if (isLeft()) throw new Left();
-        return data?.program?.function?.regions ?? fail(error);
-      },
-      () => {},
-    ),
-    allOf<NodeData>(async (after) => {
-      const { data, error } = await client.query(FunctionNodesDocument, { ...variables, after }, fresh).toPromise();
-      if (isLeft()) throw new Left();
-      return data?.program?.function?.nodes ?? fail(error);
-    }, onProgress),
+    allPages<RegionData>({
+      ask: (after) => asked(FunctionRegionsDocument, after, (data) => data.program?.function?.regions),
+      endOf: (after) => asked(FunctionRegionsEndDocument, after, (data) => data.program?.function?.regions?.pageInfo),
+      onPage: () => {},
+    }),
+    allPages<NodeData>({
+      ask: (after) => asked(FunctionNodesDocument, after, (data) => data.program?.function?.nodes),
+      endOf: (after) => asked(FunctionNodesEndDocument, after, (data) => data.program?.function?.nodes?.pageInfo),
+      onPage: onProgress,
+    }),
   ]);
   return { hash, ref: variables.ref, nodes, regions };
 }

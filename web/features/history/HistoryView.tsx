@@ -145,6 +145,7 @@ export function HistoryView() {
         ask: (asking) => ask(client, programId, action, asking),
         ...(action.type === 'merge' && {
           pair: `${programId} ${action.from} ${action.branch}`,
+          sides: { ours: action.branch, theirs: action.from },
           settle: (ref, conflicts, asking) => textOf(client, programId, action, ref, conflicts, asking),
         }),
       },

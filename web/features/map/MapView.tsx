@@ -1,13 +1,14 @@
 import './map.css';
 
 import { useNavigate } from '@tanstack/react-router';
-import { FoldVertical, Search, UnfoldVertical, Waypoints } from 'lucide-react';
+import { FoldVertical, Search, UnfoldVertical } from 'lucide-react';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 
 import { useLight } from '../../lib/useLight';
 import { setTitle } from '../../lib/title';
-import { counted, Empty, Notice, ProblemPanel, SkeletonRows, Tabs, useMedia } from '../../ui';
+import { counted, Notice, ProblemPanel, SkeletonRows, Tabs, useMedia } from '../../ui';
 import { useLive } from '../edits';
+import { NoFunctions } from '../program';
 import { MapCanvas } from './MapCanvas';
 import { MapTable } from './MapTable';
 import { found, litBy, openAtFirst, rowsOf, type ProgramMap, type State } from './model';
@@ -61,9 +62,7 @@ export function MapView() {
     return (
       <div className="page narrow">
         <h1>Map of {name}</h1>
-        <Empty icon={Waypoints} title="The program has no functions yet">
-          <p>They appear here as soon as an agent adds one.</p>
-        </Empty>
+        <NoFunctions program={name} />
       </div>
     );
   return <Loaded map={map} light={light} asked={asked} />;

@@ -87,7 +87,10 @@ interface Drawn {
   label?: string | null;
 }
 
-/** Draws the name of a mark to its right, readable over lines. */
+/** How high the plate of a name is. */
+const PLATE = 16;
+
+/** Draws the name of a mark to its right, on a plate that keeps lines from running through it. */
 export function drawLabel(
   context: CanvasRenderingContext2D,
   { x, y, size, label }: Drawn,
@@ -97,7 +100,12 @@ export function drawLabel(
   if (!label || scale < READABLE) return;
   context.font = `12px ${palette.font}`;
   const text = shortened(context, label, Math.max(40, ROOM * scale - size));
-  haloed(context, text, x + size + 4, y + 4, palette.text, palette.surface);
+  context.beginPath();
+  context.roundRect(x + size + 2, y - PLATE / 2, context.measureText(text).width + 4, PLATE, 3);
+  context.fillStyle = palette.surface;
+  context.fill();
+  context.fillStyle = palette.text;
+  context.fillText(text, x + size + 4, y + 4);
 }
 
 /** Draws the whole name of the mark that is pointed at, in a box of its own. */

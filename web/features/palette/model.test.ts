@@ -43,7 +43,7 @@ test('each thing is told once, and leads to where it is', () => {
   const entries = entriesOf('total', commands, found, undefined);
   expect(entries.map(({ id }) => id)).toEqual(['FUNCTION f2', 'TYPE d3', 'NODE n22']);
   expect(entries[2]).toMatchObject({
-    label: 'sum#n22 = mul.i64 a, b',
+    label: 'sum = mul.i64 a, b',
     target: { to: 'function', function: 'shop::total', node: 'n22' },
   });
   expect(sections(entries).map(([kind]) => kind)).toEqual(['function', 'type', 'node']);
@@ -93,8 +93,9 @@ test('refs and revisions are known by how they look', () => {
   expect([ownerOf('m::f::sum'), ownerOf('m::f')]).toEqual(['m::f', null]);
 });
 
-test('runs are found by flow, title and id, each once', () => {
-  const run = (id: string, name: string, title: string | null): FoundRun => ({
+test('runs are found by flow, words, title and id, each once', () => {
+  const run = (id: string, name: string, title: string | null, input: unknown = {}): FoundRun => ({
+    input,
     id,
     status: 'WAITING',
     node: 'ask',
@@ -108,6 +109,11 @@ test('runs are found by flow, title and id, each once', () => {
     ['draft: A higher fee'],
     ['triage'],
     [],
+  ]);
+  const turn = run('04-d', 'act', 'A higher fee', { task: 'List tickets' });
+  expect([runsOf('tickets', [turn]), runsOf('fee', [turn])].map(([entry]) => entry?.label)).toEqual([
+    'act: List tickets',
+    'act: List tickets',
   ]);
   expect(runsOf('fee', runs)[0]).toMatchObject({ detail: 'waiting at ask · 01-a', target: { to: 'run', run: '01-a' } });
 });

@@ -5,7 +5,8 @@ import type {
   PaletteSearchQuery,
 } from '../../generated/graphql';
 import type { Command } from '../../lib/commands';
-import { demandOf } from '../../lib/text';
+import { demandOf, plainText } from '../../lib/text';
+import { aboutOf } from '../../lib/words';
 
 /** Where an entry of the palette leads. */
 export type Target =
@@ -92,7 +93,7 @@ function entryOf(found: Found, contracts: Contracts): Entry {
       return {
         id,
         kind: 'node',
-        label: text.slice(text.indexOf(': ') + 2),
+        label: plainText(text.slice(text.indexOf(': ') + 2)),
         detail: `${owner ?? path} · ${ref}`,
         target: { to: 'function', function: owner ?? path, node: ref },
       };
@@ -143,17 +144,20 @@ export function isRunId(query: string): boolean {
   return query.length >= 8 && /^[\w:=-]*\d[\w:=-]*$/.test(query);
 }
 
-/** The runs that a query means: by flow, by a word of the title, by a part of the id. */
+/** The runs that a query means: by flow, by a word of what they are about or of their conversation, by a part of the id. */
 export function runsOf(query: string, runs: readonly FoundRun[]): Entry[] {
   if (query.trim() === '') return [];
   const all = [...new Map(runs.map((run) => [run.id, run])).values()];
   return all
-    .filter(({ id, flow, session }) => matches(`${flow.name} ${session.title ?? ''} ${id}`, query))
+    .map((run) => ({ run, about: aboutOf(run) }))
+    .filter(({ run: { id, flow, session }, about }) =>
+      matches(`${flow.name} ${about ?? ''} ${session.title ?? ''} ${id}`, query),
+    )
     .slice(0, RUNS)
-    .map(({ id, flow, session, status, node }) => ({
+    .map(({ run: { id, flow, status, node }, about }) => ({
       id: `run ${id}`,
       kind: 'run',
-      label: session.title ? `${flow.name}: ${session.title}` : flow.name,
+      label: about === null ? flow.name : `${flow.name}: ${about}`,
       detail: `${status.toLowerCase()}${node ? ` at ${node}` : ''} · ${id}`,
       target: { to: 'run', run: id },
     }));
@@ -184,7 +188,7 @@ export function entriesOf(
     entries.push({
       id: `NODE ${node.ref}`,
       kind: 'node',
-      label: node.text?.trim() ?? node.ref,
+      label: node.text ? plainText(node.text).trim() : node.ref,
       detail: `${node.owner.path} · ${node.ref}`,
       target: { to: 'function', function: node.owner.ref, node: node.ref },
     });

@@ -1,13 +1,15 @@
 import { Check, Split } from 'lucide-react';
 import { Fragment, useId, useState } from 'react';
 
-import { ConflictPlaceDocument } from '../../generated/graphql';
+import { ConflictBodyDocument, ConflictPlaceDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { programKey } from '../../lib/program';
+import { plainText } from '../../lib/text';
 import { Badge, Message } from '../../ui';
 import { compared } from './inline';
 import type { Conflict } from './model';
 import {
+  bodyOf,
   conflictsByRef,
   isAnswered,
   isWritable,
@@ -28,9 +30,21 @@ export interface Settling {
   textOf(ref: string): Promise<Written | string>;
 }
 
+/** The revisions that the sides of a conflict are read at, as `program(at:)` takes them. */
+export interface Sides {
+  base: string | null;
+  ours: string;
+  theirs: string;
+}
+
 /** What collides, by entity, with what stands there on each side; where it can be settled, by what. */
-export function Conflicts(props: { conflicts: readonly Conflict[]; program: string; settling: Settling | undefined }) {
-  const { conflicts, program, settling } = props;
+export function Conflicts(props: {
+  conflicts: readonly Conflict[];
+  program: string;
+  sides: Sides | undefined;
+  settling: Settling | undefined;
+}) {
+  const { conflicts, program, sides, settling } = props;
   return (
     <ul className="conflicts" aria-label="Conflicts">
       {conflictsByRef(conflicts).map(([ref, all]) => (
@@ -46,18 +60,14 @@ export function Conflicts(props: { conflicts: readonly Conflict[]; program: stri
               </Badge>
             )}
           </div>
-          {all.map(({ kind, message, base, ours, theirs }, index) => (
+          {all.map((conflict, index) => (
             // Conflicts have no names; the list is replaced as a whole.
             <div key={index} className="conflict-body">
               <p>
-                <Badge tone="error">{kind}</Badge> <Message>{message}</Message>
+                <Badge tone="error">{conflict.kind}</Badge> <Message>{conflict.message}</Message>
               </p>
-              {(base !== null || ours !== null || theirs !== null) && (
-                <dl className="sides">
-                  <SideText name="base" text={base} was={null} />
-                  <SideText name="ours" text={ours} was={base} />
-                  <SideText name="theirs" text={theirs} was={base} />
-                </dl>
+              {(conflict.base !== null || conflict.ours !== null || conflict.theirs !== null) && (
+                <SideTexts conflict={conflict} program={program} sides={sides} />
               )}
             </div>
           ))}
@@ -207,13 +217,49 @@ function WrittenText(props: { written: Written; shared: number; onChange(text: s
   );
 }
 
+/** What stands there on each side. */
+function SideTexts({ conflict, program, sides }: { conflict: Conflict; program: string; sides: Sides | undefined }) {
+  const base = useWhole(program, sides?.base, conflict.base);
+  const ours = useWhole(program, sides?.ours, conflict.ours);
+  const theirs = useWhole(program, sides?.theirs, conflict.theirs);
+  const refs = [conflict.ours, conflict.theirs].map(bodyOf);
+  // Two that want one name are told apart by what stands for them.
+  const [our, their] = refs[0] === refs[1] ? [null, null] : refs;
+  return (
+    <dl className="sides">
+      <SideText name="base" text={base} was={null} />
+      <SideText name="ours" of={our} text={ours} was={base} />
+      <SideText name="theirs" of={their} text={theirs} was={base} />
+    </dl>
+  );
+}
+
+/** What a side of a conflict has: a function with what is in it, where it is there to be read. */
+function useWhole(program: string, at: string | null | undefined, told: string | null): string | null {
+  const ref = bodyOf(told);
+  const variables = { ...programKey(program), at: at ?? '', ref: ref ?? '' };
+  // A branch may stand elsewhere than when it was read before.
+  const { data } = useAsk(ConflictBodyDocument, variables, {
+    pause: !at || ref === null,
+    requestPolicy: 'cache-and-network',
+  });
+  const text = data?.program?.function?.text;
+  return ref !== null && text ? plainText(text) : told;
+}
+
 /** What one side has; what it changed is marked. */
-function SideText({ name, text, was }: { name: string; text: string | null; was: string | null }) {
+function SideText(props: { name: string; of?: string | null | undefined; text: string | null; was: string | null }) {
+  const { name, of, text, was } = props;
   const pieces = text === null || was === null ? null : compared(was.trimEnd(), text.trimEnd())?.[1];
   return (
     <div>
       <dt className="muted">
         {name}
+        {of && (
+          <>
+            , <code>{of}</code>
+          </>
+        )}
         {text !== null && text === was && ', as before'}
       </dt>
       <dd>

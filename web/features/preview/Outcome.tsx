@@ -1,7 +1,7 @@
 import { Check, CircleAlert, CircleCheck, CircleMinus, TriangleAlert } from 'lucide-react';
 
 import { Actor, counted, Message, Notice, ProblemPanel } from '../../ui';
-import { Conflicts, type Settling } from './Conflicts';
+import { Conflicts, type Settling, type Sides } from './Conflicts';
 import { DiffView } from './DiffView';
 import type { Conflict, Finding, Named, Preview } from './model';
 
@@ -11,10 +11,12 @@ export function Outcome(props: {
   program: string;
   /** All conflicts that are known, those that answers have settled included. */
   conflicts: readonly Conflict[];
+  /** The revisions of which the sides of conflicts are, where they can be read. */
+  sides: Omit<Sides, 'base'> | undefined;
   settling: Settling | undefined;
   onRetry: () => void;
 }) {
-  const { preview, program, conflicts, settling, onRetry } = props;
+  const { preview, program, conflicts, sides, settling, onRetry } = props;
   switch (preview.state) {
     case 'failed':
       return <ProblemPanel problem={preview.problem} onRetry={onRetry} />;
@@ -44,7 +46,12 @@ export function Outcome(props: {
           <Notice tone="warn" title="This cannot be done as it is: something collides.">
             {settling && <p className="muted">Settle each: take a side, or write it otherwise. Then preview again.</p>}
           </Notice>
-          <Conflicts conflicts={settling ? conflicts : preview.conflicts} program={program} settling={settling} />
+          <Conflicts
+            conflicts={settling ? conflicts : preview.conflicts}
+            program={program}
+            sides={sides && { ...sides, base: preview.base === null ? null : `r${preview.base}` }}
+            settling={settling}
+          />
         </>
       );
     case 'made':

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } fr
 import type { ResolutionInput } from '../../generated/graphql';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
-import { Notice, SkeletonRows } from '../../ui';
+import { Message, Notice, SkeletonRows } from '../../ui';
 import { isStale, isVoid, type Conflict, type Preview } from './model';
 import { Outcome } from './Outcome';
 import { gathered, keepChoices, keptChoices, NO_CHOICES, resolutionsOf, type Choices, type Written } from './settling';
@@ -32,6 +32,8 @@ export interface Change {
   subject: ReactNode;
   /** Under which what is answered of conflicts is kept while the page lives. */
   pair?: string;
+  /** The branches that a conflict is between, where what is on them can be read. */
+  sides?: { ours: string; theirs: string };
   /** How conflicts are settled, where they can be: gives the text in which something collides, or why there is none. */
   settle?: (ref: string, conflicts: readonly Conflict[], asking: Asking) => Promise<Written | string>;
   /** The revision that it is based on, where it was made for one. */
@@ -151,7 +153,9 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
     <dialog ref={dialog} className="dialog preview" aria-labelledby={title} onClose={onClose}>
       <form onSubmit={(event) => void carryOut(event)}>
         <header>
-          <h2 id={title}>{change.title}</h2>
+          <h2 id={title}>
+            <Message>{change.title}</Message>
+          </h2>
           <p className="muted">{change.subject}</p>
         </header>
         <div className="preview-body" data-busy={busy}>
@@ -172,6 +176,7 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
               preview={preview}
               program={program}
               conflicts={known}
+              sides={change.sides}
               settling={
                 settle && {
                   choices,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { Conflict } from './model';
 import {
+  bodyOf,
   conflictsByRef,
   gathered,
   isAnswered,
@@ -86,6 +87,15 @@ test('both of one name stay by other names', () => {
   ]);
   expect(isAnswered('f48', [taken], named(['f80', 'help']))).toBe(false);
   expect(resolutionsOf([taken], named())).toEqual([]);
+});
+
+test('what is in a function is asked for where its signature alone is told', () => {
+  expect([taken.ours, taken.theirs].map(bodyOf)).toEqual(['f48', 'f80']);
+  expect(['func help#f48 () -> () {\n  return\n}', 'struct Help#t3 (a: i64)', null].map(bodyOf)).toEqual([
+    null,
+    null,
+    null,
+  ]);
 });
 
 test('what is settled stays in sight; why an answer is refused stands with what it answers', () => {

@@ -117,6 +117,11 @@ export function takersOf(conflicts: readonly Conflict[]): Taker[] {
   return takers.length === 2 ? takers : [];
 }
 
+/** The function of which a side of a conflict tells the signature alone: what is in it is asked for. */
+export function bodyOf(told: string | null): string | null {
+  return (told?.includes('{') ? null : /\bfunc [A-Za-z_]\w*#(f\d+)\b/.exec(told ?? '')?.[1]) ?? null;
+}
+
 /** Whether an answer says enough to be sent. */
 export function isAnswered(ref: string, conflicts: readonly Conflict[], choices: Choices): boolean {
   const answer = choices.answers.get(ref);

@@ -3,6 +3,7 @@ import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react';
 
 import { OverviewFindingsDocument, type OverviewFindingsQuery } from '../../generated/graphql';
 import { usePages } from '../../lib/pages';
+import { plainText } from '../../lib/text';
 import { Message } from '../../ui';
 import { useLive } from '../edits';
 import { ListEnd, ListStart } from './ListEnd';
@@ -41,7 +42,7 @@ export function FindingList({ at }: { at: string | null }) {
                 <Message>{message}</Message>
                 <span className="mono muted">
                   {code}
-                  {details?.node && ` · ${details.text?.trim() ?? details.node}`}
+                  {details?.node && ` · ${details.text ? plainText(details.text).trim() : details.node}`}
                 </span>
               </span>
             </>

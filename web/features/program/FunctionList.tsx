@@ -1,10 +1,16 @@
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, FunctionSquare, Import, TriangleAlert } from 'lucide-react';
 
-import { OverviewFunctionsDocument, OverviewModulesDocument } from '../../generated/graphql';
+import {
+  OverviewFunctionsDocument,
+  OverviewIncompleteDocument,
+  OverviewModulesDocument,
+} from '../../generated/graphql';
+import { useAsk } from '../../lib/ask';
 import { usePages } from '../../lib/pages';
 import { Badge, counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
+import { NoFunctions } from './NoFunctions';
 import { findings, flawedWords, grouped, shownOf, type Group, type Listed, type Module } from './model';
 
 /** The functions of a program under their modules: a page, and more when asked for. */
@@ -31,13 +37,13 @@ export function FunctionList({ at, search, incomplete }: { at: string | null; se
     );
   if (!items) return <SkeletonRows rows={8} label="Loading functions" />;
   const filtered = search !== '' || incomplete;
-  if (items.length === 0) return <NoFunctions filtered={filtered} />;
+  if (items.length === 0) return filtered ? <NoneLikeThis /> : <NoFunctions program={name} />;
   // Before the last page, a module without functions is one whose functions are still to come.
   const whole = !filtered && total <= items.length;
   return (
     <>
       {grouped(items, whole ? (modules.items ?? []) : []).map((group) => (
-        <ModuleSection key={group.module.ref} program={name} group={group} />
+        <ModuleSection key={group.module.ref} program={name} group={group} at={at} filtered={filtered} />
       ))}
       {problem && (
         <div className="panel-body">
@@ -62,9 +68,15 @@ export function FunctionList({ at, search, incomplete }: { at: string | null; se
   );
 }
 
-function ModuleSection({ program, group }: { program: string; group: Group }) {
-  const { module, functions, flawed } = group;
+function ModuleSection(props: { program: string; group: Group; at: string | null; filtered: boolean }) {
+  const { program, group, at, filtered } = props;
+  const { module, functions } = group;
+  const { programId } = useLive();
   const { shown, of } = shownOf(group);
+  // What is still to come is counted by the server.
+  const variables = { id: programId, at, module: module.ref };
+  const { data } = useAsk(OverviewIncompleteDocument, variables, { pause: filtered || shown >= of });
+  const flaws = flawedWords(group, data?.program?.functions?.totalCount);
   return (
     <section aria-label={`Module ${module.path}`}>
       <div className="module-head">
@@ -73,7 +85,7 @@ function ModuleSection({ program, group }: { program: string; group: Group }) {
           {shown < of && `${shown.toLocaleString('en')} of `}
           {counted(of, 'function')}
         </span>
-        {flawed > 0 && <Badge tone="warn">{flawedWords(group)}</Badge>}
+        {flaws !== null && <Badge tone="warn">{flaws}</Badge>}
         {module.doc && (
           <span className="muted line" title={module.doc}>
             {module.doc}
@@ -127,14 +139,10 @@ function Row({ program, listed }: { program: string; listed: Listed }) {
   );
 }
 
-function NoFunctions({ filtered }: { filtered: boolean }) {
-  return filtered ? (
+function NoneLikeThis() {
+  return (
     <Empty icon={FunctionSquare} title="No function is like this">
       <p>Look for another part of a path, or for complete ones too.</p>
-    </Empty>
-  ) : (
-    <Empty icon={FunctionSquare} title="The program has no functions yet">
-      <p>They appear here as soon as an agent adds one.</p>
     </Empty>
   );
 }

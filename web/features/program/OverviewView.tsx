@@ -1,7 +1,9 @@
-import { Search } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import { PencilLine, Search } from 'lucide-react';
 import { useDeferredValue, useEffect, useState } from 'react';
 
 import { OverviewDocument } from '../../generated/graphql';
+import { Allowed } from '../../lib/Allowed';
 import { useAsk } from '../../lib/ask';
 import { revisionKey } from '../../lib/program';
 import { useRedCases } from '../../lib/useRedCases';
@@ -59,6 +61,12 @@ export function OverviewView() {
           <div className="panel-head">
             <h2 id="functions-title">Functions</h2>
             <div className="end">
+              <Allowed scope="EDIT" icon={PencilLine} word="Add">
+                <Link to="/p/$program/add" params={{ program: name }} className="button">
+                  <PencilLine size={14} aria-hidden />
+                  Add
+                </Link>
+              </Allowed>
               <label className="check">
                 <input type="checkbox" checked={incomplete} onChange={(event) => setIncomplete(event.target.checked)} />
                 only incomplete

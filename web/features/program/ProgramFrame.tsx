@@ -1,4 +1,5 @@
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { PencilLine } from 'lucide-react';
 
 import { useOffer } from '../../lib/commands';
 import { useTitle } from '../../lib/title';
@@ -11,14 +12,20 @@ import './program.css';
 export function ProgramFrame() {
   const { program = '' } = useParams({ strict: false });
   const navigate = useNavigate();
-  useOffer(
-    SECTIONS.map(({ to, label, icon }) => ({
+  useOffer([
+    ...SECTIONS.map(({ to, label, icon }) => ({
       id: to,
       label: `Go to ${label}`,
       icon,
       run: () => void navigate({ to, params: { program } }),
     })),
-  );
+    {
+      id: 'add',
+      label: 'Add functions and types…',
+      icon: PencilLine,
+      run: () => void navigate({ to: '/p/$program/add', params: { program } }),
+    },
+  ]);
   return (
     <LiveProvider
       key={program}

@@ -34,6 +34,12 @@ test('a module tells how many of its functions are shown', () => {
 });
 
 test('what is counted of a part is said to be of a part', () => {
-  const [part, whole] = grouped([listed('f1', zoo, 1), listed('f2', app, 1)], []).map(flawedWords);
-  expect([part, whole]).toEqual(['1 of those shown with diagnostics', '1 with diagnostics']);
+  const groups = grouped([listed('f1', zoo, 1), listed('f2', app, 1)], []);
+  const words = (incomplete?: number) => groups.map((group) => flawedWords(group, incomplete));
+  expect(words()).toEqual(['1 of those shown with diagnostics', '1 with diagnostics']);
+  // What the server counts is of all of them.
+  expect([words(7), words(0)]).toEqual([
+    ['7 incomplete', '1 with diagnostics'],
+    [null, '1 with diagnostics'],
+  ]);
 });

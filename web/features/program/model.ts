@@ -35,9 +35,14 @@ export function shownOf({ module, functions }: Group): { shown: number; of: numb
   return { shown: functions.length, of: Math.max(functions.length, module.functions?.totalCount ?? 0) };
 }
 
-/** How many functions of a module have findings, among those that are shown. */
-export function flawedWords(group: Group): string {
+/**
+ * How many functions of a module have findings; where not all of them are shown, how many are incomplete, if that is known,
+ * else how many of those that are shown have findings. Null where that are none.
+ */
+export function flawedWords(group: Group, incomplete: number | undefined): string | null {
   const { shown, of } = shownOf(group);
+  if (shown < of && incomplete !== undefined) return incomplete > 0 ? `${incomplete} incomplete` : null;
+  if (group.flawed === 0) return null;
   return shown < of ? `${group.flawed} of those shown with diagnostics` : `${group.flawed} with diagnostics`;
 }
 

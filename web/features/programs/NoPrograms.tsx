@@ -32,7 +32,7 @@ export function NoPrograms() {
   return (
     <Empty icon={Boxes} title="There are no programs yet">
       <p>Load a sample to look around, or make a program: by an agent, in GraphiQL, or from a file.</p>
-      <div style={{ display: 'flex', flexWrap: 'wrap', justifyContent: 'center', gap: 8 }}>
+      <div className="empty-acts">
         <button type="button" className="button primary" disabled={busy} onClick={() => void load()}>
           {busy ? 'Loading the sample…' : 'Load a sample'}
         </button>

@@ -385,7 +385,12 @@ function Header(props: {
       {lacks && <p className="muted">{lacks}</p>}
       <dl className="run-facts">
         <Fact name="session">
-          <Link to="/sessions/$session" params={{ session: session.id }} title="The conversation that it belongs to">
+          <Link
+            to="/sessions/$session"
+            params={{ session: session.id }}
+            className="run-line"
+            title={session.title ?? 'The conversation that it belongs to'}
+          >
             {session.title ?? shortId(session.id)}
           </Link>
           <Link to="/runs" search={{ session: session.id }} className="muted">

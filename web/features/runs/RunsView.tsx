@@ -6,7 +6,8 @@ import { FlowsDocument, type RunStatus } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { setTitle } from '../../lib/title';
-import { Actor, Ago, Command, counted, Empty, lasting, ProblemPanel, SkeletonRows } from '../../ui';
+import { aboutOf } from '../../lib/words';
+import { Actor, Ago, Command, counted, Empty, lasting, Message, ProblemPanel, SkeletonRows } from '../../ui';
 import { LiveMark } from './LiveMark';
 import { RUN_STATUSES, shortId, STATUSES, type Run } from './model';
 import type { RunsSearch } from './search';
@@ -132,7 +133,9 @@ export function RunsView() {
 }
 
 function Row({ run }: { run: Run }) {
-  const { id, status, node, flow, session, program, progress, startedBy, createdAt, endedAt } = run;
+  const { id, status, node, flow, program, progress, startedBy, createdAt, endedAt } = run;
+  const about = aboutOf(run);
+  const last = progress?.at(-1);
   return (
     <Link to="/runs/$run" params={{ run: id }} className="run-row" data-run={id}>
       <span className="run-state">
@@ -143,8 +146,10 @@ function Row({ run }: { run: Run }) {
           <strong>{flow.name}</strong>
           <span className="muted mono">{shortId(id)}</span>
         </span>
-        <span className="muted run-line">
-          {[session.title, progress?.at(-1)].filter(Boolean).join(' · ') || 'no title'}
+        <span className="muted run-line" title={[about, last].filter(Boolean).join(' · ')}>
+          {about ?? (last === undefined && 'no title')}
+          {about !== null && last !== undefined && ' · '}
+          {last !== undefined && <Message>{last}</Message>}
         </span>
       </span>
       <span className="run-where">

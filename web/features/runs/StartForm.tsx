@@ -14,6 +14,7 @@ import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
+import { useKept } from '../../lib/useKept';
 import { Empty, Message, ProblemPanel, SkeletonRows } from '../../ui';
 import { draftOf, fieldsOf, inputOf, type Draft, type Field } from './form';
 import { shortId } from './model';
@@ -26,7 +27,8 @@ export function StartForm({ search }: { search: StartSearch }) {
   const flows = useAsk(FlowsDocument, {}, { requestPolicy: 'cache-first' });
   const from = useAsk(RunInputDocument, { id: search.from ?? '' }, { pause: search.from === undefined });
   const id = useId();
-  const [chosen, setChosen] = useState<string | null>(null);
+  const of = JSON.stringify(search);
+  const [chosen, setChosen, forgetChosen] = useKept<string | null>(`flow ${of}`, () => null);
   const all = flows.data?.flows;
   if (flows.problem && !all) return <ProblemPanel problem={flows.problem} onRetry={flows.refresh} />;
   if (!all || (search.from !== undefined && !from.data && !from.problem))
@@ -66,19 +68,36 @@ export function StartForm({ search }: { search: StartSearch }) {
       {search.from !== undefined && taken !== undefined && (
         <p className="muted">The input is that of the run {shortId(search.from)}.</p>
       )}
-      {flow && <InputForm key={flow.name} flow={flow} given={taken} session={search.session ?? null} />}
+      {flow && (
+        <InputForm
+          key={flow.name}
+          flow={flow}
+          given={taken}
+          of={of}
+          session={search.session ?? null}
+          onStarted={forgetChosen}
+        />
+      )}
     </div>
   );
 }
 
-function InputForm({ flow, given, session }: { flow: Flow; given: unknown; session: string | null }) {
+function InputForm(props: {
+  flow: Flow;
+  given: unknown;
+  /** What the page was opened for: its inputs are kept for the same. */
+  of: string;
+  session: string | null;
+  onStarted(): void;
+}) {
+  const { flow, given, of, session, onStarted } = props;
   const client = useClient();
   const navigate = useNavigate();
   const lacks = useCaller().lacks('EDIT');
   const fields = useMemo(() => fieldsOf(flow.inputSchema), [flow]);
   const programs = useAsk(RunProgramsDocument, {}, { pause: !fields.some(({ name }) => name === 'program') });
   const id = useId();
-  const [draft, setDraft] = useState<Draft>(() => draftOf(fields, given));
+  const [draft, setDraft, forgetDraft] = useKept<Draft>(`input of ${flow.name} ${of}`, () => draftOf(fields, given));
   const [strict, setStrict] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
@@ -104,7 +123,11 @@ function InputForm({ flow, given, session }: { flow: Flow; given: unknown; sessi
     const asked = { flow: flow.name, input, idempotencyKey: sent.current.key, ...(session && { sessionId: session }) };
     const { data, error } = await client.mutation(StartRunDocument, { input: asked }).toPromise();
     const run = data?.startRun?.run;
-    if (run) return navigate({ to: '/runs/$run', params: { run: run.id } });
+    if (run) {
+      forgetDraft();
+      onStarted();
+      return navigate({ to: '/runs/$run', params: { run: run.id } });
+    }
     setBusy(false);
     setProblem({ ...problemOf(error), action: 'The run was not started.' });
   };

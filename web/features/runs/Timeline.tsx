@@ -289,7 +289,12 @@ function Spans({ spans, now }: { spans: readonly { span: Span; depth: number }[]
                   <Badge tone={span.ok === false ? 'error' : 'plain'}>{span.kind}</Badge>
                   <span className="span-name">
                     {span.name}
-                    {telling !== null && <span className="muted"> {telling}</span>}
+                    {telling !== null && (
+                      <span className="muted">
+                        {' '}
+                        <Message>{telling}</Message>
+                      </span>
+                    )}
                     {span.ok === false && <span className="hidden"> failed</span>}
                   </span>
                   <span className="step-bar" aria-hidden>

@@ -12,6 +12,7 @@ function run(id: string, minute: number, more: Partial<Run> = {}): Run {
     flow: { name: 'review', version: '1' },
     session: { id: 'S', title: null },
     program: null,
+    input: {},
     progress: null,
     startedBy: { name: 'ann', kind: 'HUMAN' },
     ...more,

@@ -8,12 +8,13 @@ import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
+import { useKept } from '../../lib/useKept';
 import { Empty, Message, ProblemPanel, SkeletonRows } from '../../ui';
 import { leaveOpening } from './begun';
 import { isAboutProgram, talkingOf, titleOf, wordsFieldOf, type Flow } from './model';
 
 /** Begins a conversation with one of the flows that hold some. */
-export function BeginForm({ flow: given }: { flow?: string | undefined }) {
+export function BeginForm({ flow: given, program }: { flow?: string | undefined; program?: string | undefined }) {
   const flows = useAsk(FlowsDocument, {}, { requestPolicy: 'cache-first' });
   const all = flows.data?.flows;
   if (flows.problem && !all) return <ProblemPanel problem={flows.problem} onRetry={flows.refresh} />;
@@ -25,17 +26,19 @@ export function BeginForm({ flow: given }: { flow?: string | undefined }) {
         <p>Flows are registered when the server starts. One that is started by words alone can be talked with.</p>
       </Empty>
     );
-  return <Words flows={talking} given={given} />;
+  return <Words flows={talking} given={given} about={program ?? ''} />;
 }
 
-function Words({ flows, given }: { flows: readonly Flow[]; given: string | undefined }) {
+function Words({ flows, given, about }: { flows: readonly Flow[]; given: string | undefined; about: string }) {
   const client = useClient();
   const navigate = useNavigate();
   const lacks = useCaller().lacks('EDIT');
   const id = useId();
-  const [name, setName] = useState(() => flows.find((flow) => flow.name === given)?.name ?? flows[0]?.name ?? '');
-  const [words, setWords] = useState('');
-  const [program, setProgram] = useState('');
+  const of = `${given ?? ''} ${about}`;
+  const [chosen, setName, forgetName] = useKept(`talk with ${of}`, () => given);
+  const name = (flows.find((flow) => flow.name === chosen) ?? flows[0])?.name ?? '';
+  const [words, setWords, forgetWords] = useKept(`first words ${of}`, () => '');
+  const [program, setProgram, forgetProgram] = useKept(`talk about ${of}`, () => about);
   const [slip, setSlip] = useState<{ of: 'words' | 'program'; what: string } | null>(null);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
@@ -71,6 +74,7 @@ function Words({ flows, given }: { flows: readonly Flow[]; given: string | undef
     const { data, error } = await client.mutation(BeginSessionDocument, { input }).toPromise();
     const session = data?.createSession?.session?.id;
     if (session) {
+      for (const forget of [forgetName, forgetWords, forgetProgram]) forget();
       leaveOpening(session, {
         words,
         key: freshKey(),

@@ -7,7 +7,7 @@ import './sessions.css';
 
 /** The page on which a conversation is begun. */
 export function BeginView() {
-  const { flow } = useSearch({ from: '/sessions/new' });
+  const { flow, program } = useSearch({ from: '/sessions/new' });
   useEffect(() => setTitle('New conversation'), []);
   return (
     <div className="page talk-begin">
@@ -18,7 +18,7 @@ export function BeginView() {
         </Link>
       </div>
       <div className="panel panel-body">
-        <BeginForm key={flow} flow={flow} />
+        <BeginForm key={`${flow} ${program}`} flow={flow} program={program} />
       </div>
     </div>
   );

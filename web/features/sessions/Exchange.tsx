@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 
+import { wordsOf } from '../../lib/words';
 import { Ago, Badge, counted, Json, lasting, Message, Notice, SkeletonRows } from '../../ui';
 import { atWork, errorOf, isOver, Now, shortId, StatusBadge, type Working } from '../runs';
 import { Found } from './Found';
-import { answerOf, resultOf, wordsOf, type Question, type Turn } from './model';
+import { answerOf, resultOf, type Question, type Turn } from './model';
 
 /** A turn of a conversation: what was said, asked and answered in one run, what it does, and what it came to. */
 export function Exchange(props: {

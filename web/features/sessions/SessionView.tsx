@@ -6,6 +6,7 @@ import { FlowsDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { setTitle } from '../../lib/title';
+import { useKept } from '../../lib/useKept';
 import { Actor, Ago, counted, ProblemPanel, SkeletonRows, useMoment } from '../../ui';
 import { isOver, LiveMark, shortId } from '../runs';
 import { forgetOpening, openingOf } from './begun';
@@ -50,7 +51,7 @@ function Conversation({ id }: { id: string }) {
   const { name, lacks: lacksScope } = useCaller();
   const flows = useAsk(FlowsDocument, {}, { requestPolicy: 'cache-first' });
   const [opening] = useState(() => openingOf(id));
-  const [words, setWords] = useState('');
+  const [words, setWords] = useKept(`words ${id}`, () => '');
   const [toBegin, setToBegin] = useState(opening !== null);
   const [sending, setSending] = useState<Sending | null>(
     opening && { words: opening.words, newest: null, answers: null },
@@ -88,7 +89,7 @@ function Conversation({ id }: { id: string }) {
       // Nothing that was typed is lost.
       setWords((now) => (now === '' ? saying.words : now));
     },
-    [send, reread],
+    [send, reread, setWords],
   );
 
   // The words that began the session are said here, where what comes of them is heard.
@@ -166,7 +167,7 @@ function Conversation({ id }: { id: string }) {
     <div className="talk">
       <header className="talk-head">
         <div className="talk-title">
-          <h1>{title}</h1>
+          <h1 title={head.title ?? undefined}>{title}</h1>
           <LiveMark live={live} />
         </div>
         <p className="talk-facts muted">

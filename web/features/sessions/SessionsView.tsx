@@ -5,9 +5,9 @@ import { useEffect } from 'react';
 import { useCaller } from '../../lib/caller';
 import { setTitle } from '../../lib/title';
 import { Actor, Ago, counted, Empty, Message, ProblemPanel, SkeletonRows } from '../../ui';
-import { LiveMark, shortId, StatusBadge } from '../runs';
+import { LiveMark, StatusBadge } from '../runs';
 import { BeginForm } from './BeginForm';
-import type { Session } from './model';
+import { nameOf, type Session } from './model';
 import { useSessions } from './useSessions';
 import './sessions.css';
 
@@ -74,16 +74,16 @@ export function SessionsView() {
   );
 }
 
-function Row({
-  session: { id, title, summary, workflow, startedBy, createdAt, updatedAt, runs },
-}: {
-  session: Session;
-}) {
+function Row({ session }: { session: Session }) {
+  const { id, summary, workflow, startedBy, createdAt, updatedAt, runs } = session;
+  const name = nameOf(session);
   const newest = runs?.nodes[0];
   return (
     <Link to="/sessions/$session" params={{ session: id }} className="talk-row" data-session={id}>
       <span className="talk-row-what">
-        <strong className="talk-row-line">{title ?? `conversation ${shortId(id)}`}</strong>
+        <strong className="talk-row-line" title={name}>
+          {name}
+        </strong>
         <span className="muted talk-row-line">
           {summary ? <Message>{summary}</Message> : 'nothing has been said yet'}
         </span>

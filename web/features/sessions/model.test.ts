@@ -7,6 +7,7 @@ import {
   isAboutProgram,
   mannerOf,
   merged,
+  nameOf,
   newestOf,
   resultOf,
   sayingWords,
@@ -15,7 +16,6 @@ import {
   turnOf,
   turnsOf,
   wordsFieldOf,
-  wordsOf,
   type Flow,
   type Question,
   type Session,
@@ -75,16 +75,8 @@ test('flows that words alone begin hold conversations, `act` is offered first', 
 });
 
 test('a title is the beginning of what was said, whole signs of it', () => {
-  expect(titleOf(`  ${'é😀'.repeat(60)}`)).toBe('é😀'.repeat(40));
-});
-
-test('what was said to begin a run is read from its input', () => {
-  expect([wordsOf({ task: 'a' }), wordsOf({ text: 'b' }), wordsOf({ program: 'c' }), wordsOf(null)]).toEqual([
-    'a',
-    'b',
-    null,
-    null,
-  ]);
+  expect(titleOf(`  ${'é😀'.repeat(60)}`)).toBe(`${'é😀'.repeat(39)}é…`);
+  expect(titleOf('é'.repeat(80))).toBe('é'.repeat(80));
 });
 
 test('what is said answers what is asked, and nothing that is typed is lost', () => {
@@ -261,4 +253,10 @@ test('the newest sessions come before those that are loaded, and replace what ha
   const session = (id: string, summary: string) => ({ id, summary }) as Session;
   const all = merged([session('b', 'old'), session('a', 'old')], [session('c', 'new'), session('b', 'new')]);
   expect(all.map(({ id, summary }) => `${id} ${summary}`)).toEqual(['c new', 'b new', 'a old']);
+});
+
+test('a session without a title is called by what its only run is about', () => {
+  const session = (totalCount: number, title: string | null = null) =>
+    ({ id: 'T-1', title, runs: { totalCount, nodes: [{ input: { message: 'A fee' } }] } }) as unknown as Session;
+  expect([session(1), session(2), session(1, 'Fees')].map(nameOf)).toEqual(['A fee', 'conversation T-1', 'Fees']);
 });

@@ -4,6 +4,8 @@ import type {
   SessionRowFragment,
   TurnFactsFragment,
 } from '../../generated/graphql';
+import { aboutOf, WORDS } from '../../lib/words';
+import { shortId } from '../runs';
 
 /** A session, as the list has it. */
 export type Session = SessionRowFragment;
@@ -25,8 +27,6 @@ const listed = (value: unknown): Fields[] =>
     .map(fields)
     .filter((each) => each !== null);
 
-/** The names that words have in the input of a flow. */
-const WORDS = ['task', 'text'];
 /** The flow that is offered first. */
 const FIRST = 'act';
 
@@ -52,15 +52,13 @@ export function talkingOf(flows: readonly Flow[]): Flow[] {
   return [...talking.filter(({ name }) => name === FIRST), ...talking.filter(({ name }) => name !== FIRST)];
 }
 
+/** The most signs of a title. */
+const LONGEST_TITLE = 80;
+
 /** The title of a session that is begun with words. */
 export function titleOf(words: string): string {
-  return Array.from(words.trim()).slice(0, 80).join('');
-}
-
-/** What somebody said to begin a run; null where that were no words. */
-export function wordsOf(input: unknown): string | null {
-  const given = fields(input);
-  return WORDS.map((name) => word(given?.[name])).find((words) => words !== null) ?? null;
+  const signs = Array.from(words.trim());
+  return signs.length <= LONGEST_TITLE ? signs.join('') : `${signs.slice(0, LONGEST_TITLE - 1).join('')}…`;
 }
 
 /** What an answer says, as it would be said. */
@@ -266,6 +264,12 @@ export function newestOf(turns: readonly Turn[], states: ReadonlyMap<string, unk
   if (found === null) return null;
   const parts = found.kind === 'table' ? found.rows.length : found.nodes.length;
   return `Found ${parts} ${parts === 1 ? 'row' : 'rows'}.`;
+}
+
+/** What a session is called: by its title, or by what its only run is about. */
+export function nameOf({ id, title, runs }: Session): string {
+  const only = runs?.totalCount === 1 ? runs.nodes[0] : undefined;
+  return title ?? (only && aboutOf({ ...only, session: { title } })) ?? `conversation ${shortId(id)}`;
 }
 
 /** Sessions as they are loaded, with what has become of the newest since. */

@@ -2,4 +2,6 @@
 export interface BeginSearch {
   /** The flow that it is held with. */
   flow?: string;
+  /** The program that it is about. */
+  program?: string;
 }

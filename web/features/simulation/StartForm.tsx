@@ -1,9 +1,9 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Import, Pencil, Play } from 'lucide-react';
-import { useRef, useState, type FormEvent } from 'react';
+import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { useClient } from 'urql';
 
-import { RunStartDocument, RunTargetDocument, type RunTargetQuery, type SimulateInput } from '../../generated/graphql';
+import { RunTargetDocument, type RunTargetQuery, type SimulateInput } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
@@ -11,19 +11,17 @@ import { functionKey, revisionKey } from '../../lib/program';
 import { useTitle } from '../../lib/title';
 import { Badge, Empty, Message, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
+import { begin } from './begin';
 import { argumentAt, argumentOf, blank, draftOf, named, slip, type Draft } from './inputs';
 import { boundsOf, limitsOf, LimitFields, type Bounds } from './LimitFields';
-import { keepEntered, lastEntered, recentRuns, rememberRun, type Recent } from './recent';
-import { refusalOf, type Refusal } from './refusal';
+import { keepEntered, lastEntered, recentRuns, type Recent } from './recent';
+import type { Refusal } from './refusal';
 import { shapeOf } from './types';
 import { ValueField } from './ValueField';
 import './form.css';
 
 type ProgramData = NonNullable<RunTargetQuery['program']>;
 type Target = NonNullable<ProgramData['function']>;
-
-/** What a stream of the simulation's steps may hold: the player reads pages of its own. */
-const TRACE_BYTES = 1_000_000;
 
 /** Asks what a function is to be run with. */
 export function StartForm({ name, rev }: { name: string; rev: number | undefined }) {
@@ -94,6 +92,9 @@ function Form(props: {
     ),
   );
 
+  // Whoever leaves and comes back finds what they entered.
+  useEffect(() => keepEntered(programId, taken, { drafts, stdin, bounds }), [programId, taken, drafts, stdin, bounds]);
+
   const choose = (value: string) => {
     const [kind, index] = value.split(' ');
     const at = Number(index);
@@ -130,34 +131,17 @@ function Form(props: {
     const run: SimulateInput = {
       args,
       ...(stdin !== '' && { stdin }),
-      limits: { ...limitsOf(bounds), traceBytes: TRACE_BYTES },
+      limits: limitsOf(bounds),
     };
     const at = revisionKey(rev).at ?? null;
     const of = JSON.stringify([at, run]);
     // A second press while the answer is on its way is the same run.
     if (key.current?.of !== of) key.current = { of, key: freshKey() };
     setStarting(true);
-    const { data, error } = await client
-      .mutation(RunStartDocument, {
-        input: { programId, at, function: target.ref, run, pauseAtStart: true, idempotencyKey: key.current.key },
-      })
-      .toPromise();
-    const simulation = data?.startSimulation?.simulation;
-    if (!simulation) {
-      setStarting(false);
-      key.current = null;
-      const refusal = refusalOf(error);
-      setRefusal(refusal);
-      const argument = argumentAt(refusal.path);
-      if (argument !== null) form.current?.querySelector<HTMLElement>(`#arg-${argument}`)?.focus();
-      return;
-    }
-    keepEntered(programId, taken, { drafts, stdin, bounds });
-    rememberRun({
-      sim: simulation.id,
-      program: programId,
+    const begun = await begin(client, {
+      programId,
+      at,
       function: target.ref,
-      revision: simulation.program.revision?.number ?? null,
       run,
       origin:
         origin.kind === 'case'
@@ -165,12 +149,20 @@ function Form(props: {
           : origin.kind === 'run'
             ? 'an earlier run'
             : 'the form',
-      at: new Date().toISOString(),
+      key: key.current.key,
     });
+    if (!('sim' in begun)) {
+      setStarting(false);
+      key.current = null;
+      setRefusal(begun);
+      const argument = argumentAt(begun.path);
+      if (argument !== null) form.current?.querySelector<HTMLElement>(`#arg-${argument}`)?.focus();
+      return;
+    }
     void navigate({
       to: '/p/$program/f/$function/run',
       params: { program, function: target.ref },
-      search: { sim: simulation.id },
+      search: { sim: begun.sim },
     });
   };
 

@@ -1,4 +1,5 @@
 // Inputs of a run: what a form holds of them, and the text that stands for them.
+import { unquoted } from '../../lib/values';
 import { shapeOf, type Shape, type TypeInfo } from './types';
 
 /** What a form holds of one value. */
@@ -115,16 +116,6 @@ export function literalOf(shape: Shape, draft: Draft, types: readonly TypeInfo[]
 export function argumentOf(shape: Shape, draft: Draft, types: readonly TypeInfo[]): string {
   if (shape.kind === 'string' && draft.kind === 'text') return draft.text;
   return literalOf(shape, draft, types);
-}
-
-/** The text of a literal between quotes. */
-function unquoted(text: string): string | null {
-  const [, inner] = /^"((?:[^"\\]|\\.)*)"$/s.exec(text) ?? [];
-  if (inner === undefined) return null;
-  return inner.replaceAll(/\\(?:u\{([0-9a-f]+)\}|(.))/gis, (_, code: string | undefined, char: string | undefined) => {
-    if (code !== undefined) return String.fromCodePoint(Number.parseInt(code, 16));
-    return char === 'n' ? '\n' : char === 't' ? '\t' : char === 'r' ? '\r' : (char ?? '');
-  });
 }
 
 /** What a form holds of a value that the API told; what has no simple form stays as text. */

@@ -1,13 +1,14 @@
-import { Link } from '@tanstack/react-router';
-import { CircleAlert, CircleCheck, FlaskConical, LoaderCircle, TriangleAlert } from 'lucide-react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { CircleAlert, CircleCheck, FlaskConical, LoaderCircle, StepForward, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { useClient } from 'urql';
 
 import { VerifyAddCaseDocument, VerifyCaseNamesDocument } from '../../generated/graphql';
+import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
 import { Badge, Message, ProblemPanel } from '../../ui';
-import { caseName, endingOf, valuesText, type Attempt, type Contracted, type Counterexample } from './model';
+import { argsOf, caseName, endingOf, valuesText, type Attempt, type Contracted, type Counterexample } from './model';
 
 const ICONS = { ok: CircleCheck, warn: TriangleAlert, error: CircleAlert, plain: LoaderCircle };
 
@@ -16,12 +17,14 @@ export function ContractRow(props: {
   contracted: Contracted;
   program: string;
   programId: string;
+  /** The revision that is looked at; null: the head. */
+  at: string | null;
   chosen: boolean;
   disabled: boolean;
   attempt: Attempt | undefined;
   onToggle(): void;
 }) {
-  const { contracted, program, programId, chosen, disabled, attempt, onToggle } = props;
+  const { contracted, program, programId, at, chosen, disabled, attempt, onToggle } = props;
   const { ref, path, contracts } = contracted;
   return (
     <li className="contract-row">
@@ -45,7 +48,9 @@ export function ContractRow(props: {
           ))}
           {contracts.length === 0 && <li className="muted">no contract: it breaks where it traps</li>}
         </ul>
-        {attempt?.counterexample && <Broken found={attempt.counterexample} programId={programId} />}
+        {attempt?.counterexample && (
+          <Broken found={attempt.counterexample} program={program} programId={programId} at={at} />
+        )}
       </div>
     </li>
   );
@@ -75,9 +80,12 @@ function Progress({ attempt, running }: { attempt: Attempt; running: boolean }) 
   );
 }
 
-/** The smallest input that was found to break a function; it can become a test case. */
-function Broken({ found, programId }: { found: Counterexample; programId: string }) {
+/** The smallest input that was found to break a function; it can become a test case, and be run step by step. */
+function Broken(props: { found: Counterexample; program: string; programId: string; at: string | null }) {
+  const { found, program, programId, at } = props;
   const client = useClient();
+  const navigate = useNavigate();
+  const lacks = useCaller().lacks('SIMULATE');
   const [kept, setKept] = useState<string | null>(found.case?.name ?? null);
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
@@ -90,11 +98,32 @@ function Broken({ found, programId }: { found: Counterexample; programId: string
     const known = await client.query(VerifyCaseNamesDocument, names, { requestPolicy: 'network-only' }).toPromise();
     const taken = known.data?.program?.cases?.nodes.map(({ name }) => name);
     const name = caseName(found, new Set(taken));
-    const input = { programId, function: owner.ref, name, args: [...args], idempotencyKey: freshKey() };
+    const input = { programId, function: owner.ref, name, args: argsOf(found), idempotencyKey: freshKey() };
     const { data, error } = await client.mutation(VerifyAddCaseDocument, { input }).toPromise();
     setBusy(false);
     if (data?.addCase?.case) setKept(data.addCase.case.name);
     else setProblem(problemOf(error));
+  };
+  const open = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    const { begin } = await import('../simulation');
+    const run = { args: argsOf(found) };
+    const begun = await begin(client, {
+      programId,
+      at,
+      function: owner.ref,
+      run,
+      origin: 'a counterexample',
+      key: freshKey(),
+    });
+    setBusy(false);
+    if (!('sim' in begun)) return setProblem(begun);
+    void navigate({
+      to: '/p/$program/f/$function/run',
+      params: { program, function: owner.ref },
+      search: { sim: begun.sim },
+    });
   };
   return (
     <div className="broken">
@@ -105,6 +134,17 @@ function Broken({ found, programId }: { found: Counterexample; programId: string
           <Message>{endOf(outcome)}</Message>
         </span>
       </p>
+      <button
+        type="button"
+        className="button"
+        disabled={busy || lacks !== null}
+        title={lacks ?? undefined}
+        onClick={() => void open()}
+      >
+        <StepForward size={13} aria-hidden />
+        Step through
+        <span className="hidden"> what breaks {owner.path}</span>
+      </button>
       {kept === null ? (
         <button type="button" className="button" disabled={busy} onClick={() => void keep()}>
           <FlaskConical size={13} aria-hidden />

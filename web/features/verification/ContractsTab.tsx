@@ -115,6 +115,7 @@ export function ContractsTab(props: {
                 contracted={each}
                 program={program}
                 programId={programId}
+                at={at}
                 chosen={!left.has(each.ref)}
                 disabled={running}
                 attempt={search.attempts.get(each.ref)}

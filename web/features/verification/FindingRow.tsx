@@ -4,6 +4,7 @@ import { useEffect, useId, useState } from 'react';
 import { useClient } from 'urql';
 
 import type { Problem } from '../../lib/problems';
+import { plainText } from '../../lib/text';
 import { Badge, Message, ProblemPanel, Skeleton } from '../../ui';
 import { findingKey, type Finding } from '../preview';
 import { CodeButton } from './CodeButton';
@@ -12,6 +13,8 @@ import { fixesOf, type Fix, type Fixes } from './fixes';
 /** One finding: what is the matter, where, and what would repair it. */
 export function FindingRow(props: {
   finding: Finding;
+  /** The path of the function that it is in. */
+  path: string;
   program: string;
   programId: string;
   at: string | null;
@@ -19,7 +22,7 @@ export function FindingRow(props: {
   fresh: boolean;
   onFix(fix: Fix, fixes: Fixes): void;
 }) {
-  const { finding, program, programId, at, fresh, onFix } = props;
+  const { finding, path, program, programId, at, fresh, onFix } = props;
   const { code, message, severity, incomplete, details } = finding;
   const client = useClient();
   const id = useId();
@@ -42,6 +45,7 @@ export function FindingRow(props: {
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [open, client, programId, at, key, attempt]);
 
+  const place = details?.text ? plainText(details.text).trim() : undefined;
   const Icon = severity === 'ERROR' ? CircleAlert : incomplete ? CircleDashed : TriangleAlert;
   const kind = severity === 'ERROR' ? 'error' : incomplete ? 'hole' : 'warning';
   return (
@@ -55,8 +59,8 @@ export function FindingRow(props: {
         <p className="finding-line">
           <CodeButton code={code} />
           {details?.text && (
-            <code className="finding-text muted" title={details.text}>
-              {details.text.trim()}
+            <code className="finding-text muted" title={place}>
+              {place}
             </code>
           )}
           {fresh && (
@@ -73,10 +77,14 @@ export function FindingRow(props: {
             to="/p/$program/f/$function"
             params={{ program, function: details.function }}
             search={details.node ? { node: details.node } : {}}
-            className="button plain mono"
+            className="button plain"
             title="Show it in the function"
           >
-            {details.node ?? details.function}
+            Show
+            <span className="hidden">
+              {' '}
+              {place ?? details.node ?? 'it'} in {path}
+            </span>
           </Link>
         )}
         <button type="button" className="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
@@ -93,9 +101,10 @@ export function FindingRow(props: {
             answer.fixes.length === 0 ? (
               <p className="muted">Nothing that could repair it follows from the program.</p>
             ) : (
-              answer.fixes.map((fix) => (
+              answer.fixes.map((fix, index) => (
                 <button
-                  key={fix.title}
+                  // Repairs have no names; the list is replaced as a whole.
+                  key={index}
                   type="button"
                   className="button"
                   disabled={answer.at !== at}

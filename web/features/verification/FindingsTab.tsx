@@ -4,7 +4,7 @@ import { useClient } from 'urql';
 
 import { VerifyFindingsDocument } from '../../generated/graphql';
 import { usePages } from '../../lib/pages';
-import { counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
+import { counted, Empty, Message, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { findingKey, PreviewDialog, type Change, type Finding } from '../preview';
 import { FindingRow } from './FindingRow';
@@ -60,7 +60,11 @@ export function FindingsTab(props: {
       wanted && {
         title: `Repair: ${wanted.fix.title}`,
         verb: 'Apply',
-        subject: `${wanted.finding.message} (${wanted.finding.code})`,
+        subject: (
+          <>
+            <Message>{wanted.finding.message}</Message> ({wanted.finding.code})
+          </>
+        ),
         // The edits are about the revision that the repair was worked out at.
         base: wanted.at === null ? null : Number(wanted.at.slice(1)),
         ask: (asking) => applyFix(client, programId, wanted, asking),
@@ -122,6 +126,7 @@ export function FindingsTab(props: {
             <FindingRow
               key={findingKey(finding)}
               finding={finding}
+              path={paths.get(finding.details?.function ?? '') ?? finding.details?.function ?? program}
               program={program}
               programId={programId}
               at={at}

@@ -3,6 +3,7 @@ import type { Client } from 'urql';
 
 import { VerifyFixesDocument, VerifyProgramFixesDocument, type EditInput } from '../../generated/graphql';
 import { problemOf, type Problem } from '../../lib/problems';
+import { withoutRefs } from '../../lib/text';
 import { findingKey, proposed, type Asking, type Finding, type Preview } from '../preview';
 
 /** A repair of a finding. */
@@ -38,7 +39,9 @@ export async function fixesOf(
   const { data, error } = await client.query(VerifyFixesDocument, { id, at, function: ref }).toPromise();
   const owner = data?.program?.function;
   if (!owner) return problemOf(error);
-  return { at, fixes: found(owner.diagnostics?.nodes) };
+  const named = { ...owner, text: owner.text ?? '', params: owner.params.map(({ name }) => name) };
+  const fixes = found(owner.diagnostics?.nodes).map((fix) => ({ ...fix, title: withoutRefs(fix.title, named) }));
+  return { at, fixes };
 }
 
 /** Tries a repair or does it. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { Finding } from '../preview';
 import {
+  argsOf,
   brokenOf,
   caseName,
   caseTold,
@@ -52,8 +53,8 @@ test('a search goes on function by function', () => {
 });
 
 test('values are written without the types of numbers', () => {
-  expect(valuesText(['i64:10', 'hello', ['u8:1', 'bool:true'], { x: 'f64:1.5' }, null])).toBe(
-    '10, "hello", [1, true], {x: 1.5}, null',
+  expect(valuesText(['i64:10', '"hello"', 'P{a: 0, s: ""}', ['u8:1', 'bool:true'], { x: 'f64:1.5' }, null])).toBe(
+    '10, "hello", P{a: 0, s: ""}, [1, true], {x: 1.5}, null',
   );
 });
 
@@ -62,6 +63,12 @@ test('a case of a counterexample gets a name of its own', () => {
   expect(caseName({ args }, new Set())).toBe('breaks on 1, 0');
   expect(caseName({ args }, new Set(['breaks on 1, 0', 'breaks on 1, 0 (2)']))).toBe('breaks on 1, 0 (3)');
   expect(caseName({ args: ['x'.repeat(200)] }, new Set())).toHaveLength(60);
+});
+
+test('the arguments of a counterexample are sent as the function takes them', () => {
+  const params = [{ type: 'string' }, { type: 'Account' }];
+  const found = { args: ['"a\\"b"', 'Account{owner: "Ada"}'], function: { ref: 'f1', path: 'm::f', params } };
+  expect(argsOf(found)).toEqual(['a"b', 'Account{owner: "Ada"}']);
 });
 
 test('cases stand under their functions, what is red first', () => {

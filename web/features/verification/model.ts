@@ -1,4 +1,5 @@
 import type { VerifyAttemptsSubscription, VerifyCasesQuery, VerifyFunctionsQuery } from '../../generated/graphql';
+import { givenOf } from '../../lib/values';
 import { counted } from '../../ui';
 import type { Finding } from '../preview';
 
@@ -115,11 +116,11 @@ export function endingOf(
   }
 }
 
-/** A value as people write it: the type of a number stands in the signature anyway. */
+/** A value as people write it, which is its text: the type of a number stands in the signature anyway. */
 export function valueText(value: unknown): string {
   if (typeof value === 'string') {
     const [, text] = /^(?:[iuf]\d+|bool|char):(.*)$/s.exec(value) ?? [];
-    return text ?? JSON.stringify(value);
+    return text ?? value;
   }
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
   if (typeof value === 'object' && value !== null)
@@ -152,6 +153,11 @@ export function caseName({ args }: Pick<Counterexample, 'args'>, taken: Readonly
   let free = name;
   for (let at = 2; taken.has(free); at += 1) free = `${name} (${at})`;
   return free;
+}
+
+/** The arguments of a counterexample as they are sent. */
+export function argsOf({ args, function: { params } }: Pick<Counterexample, 'args' | 'function'>): unknown[] {
+  return args.map((value, at) => givenOf(params[at]?.type, value));
 }
 
 /** How many cases stand how. */
