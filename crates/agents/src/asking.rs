@@ -16,6 +16,21 @@ use crate::model::{Class, Delta, ModelError, Models, Reply, Request};
 ///
 /// [`Halt::Failed`] with the code of the [`ModelError`]; the ladder tries again what may pass.
 pub async fn ask(models: &Models, request: &Request, work: &mut Work) -> Result<Reply, Halt> {
+    ask_for(models, request, work, |_| Ok(())).await
+}
+
+/// The same, for an answer that has to be good for something: one that is not is a failure of the model, of which nothing is
+/// remembered as what it has answered. So whoever has the node tried again has the model asked again.
+///
+/// # Errors
+///
+/// As [`ask`], and what `judge` says.
+pub(crate) async fn ask_for(
+    models: &Models,
+    request: &Request,
+    work: &mut Work,
+    judge: impl Fn(&Reply) -> Result<(), Failure> + Send + Sync,
+) -> Result<Reply, Halt> {
     let described = models.described(&request.role);
     let body = serde_json::to_value(request).map_err(|error| failure("INTERNAL", error.to_string()))?;
     let model = request.model.clone().or(described.model);
@@ -40,6 +55,7 @@ pub async fn ask(models: &Models, request: &Request, work: &mut Work) -> Result<
         };
         let reply = models.complete(request, &mut tell).await.map_err(|error| failed(&error))?;
         teller.end();
+        judge(&reply)?;
         let notes = given(spent(&reply));
         let value = serde_json::to_value(reply).map_err(|error| failure("INTERNAL", error.to_string()))?;
         Ok((value, notes))

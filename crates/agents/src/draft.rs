@@ -17,7 +17,7 @@ pub mod target;
 use std::sync::Arc;
 
 use lmlang_engine::flows::code::failure;
-use lmlang_engine::{Accepted, BoxFuture, Engine, Error, FlowCode, Halt, Work};
+use lmlang_engine::{Accepted, BoxFuture, Engine, Error, FlowCode, Halt, LetGo, Work};
 use lmlang_flow::{AskKind, Failure, Flow, State, Step, Update};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -140,6 +140,17 @@ impl FlowCode for Draft {
         })
     }
 
+    /// What the Manager has made for it alone goes with it: nobody explains that any more.
+    fn let_go<'a>(&'a self, run: LetGo<'a>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let target = self.target.of(run.engine, &run.call.actor);
+            for id in ids(run.state) {
+                // Best effort: what stays is tried again at the next turn.
+                drop(target.ask(&Request::Delete(id)).await);
+            }
+        })
+    }
+
     fn execute<'a>(
         &'a self,
         node: &'a str,
@@ -184,7 +195,7 @@ impl Draft {
     }
 
     async fn manager(&self, request: Request, work: &mut Work, spent: &mut Spent) -> Result<Answer, Halt> {
-        let target = self.target.of(work);
+        let target = self.target.of(work.engine(), work.actor());
         manager(&*target, &self.catalogs, request, work, spent).await
     }
 

@@ -9,9 +9,7 @@ mod prompts;
 use std::sync::Arc;
 
 use lmlang_engine::flows::code::{failed, failure};
-use lmlang_engine::{
-    Accepted, BoxFuture, Engine, Error, FlowCode, Halt, OpenProgram, Outcome, Selector, Work,
-};
+use lmlang_engine::{Accepted, BoxFuture, Engine, Error, FlowCode, Halt, Outcome, Work};
 use lmlang_flow::definition::END;
 use lmlang_flow::{Ask, AskKind, Definition, Flow, Goto, NodeSpec, Reducer, State, Step, Update};
 use lmlang_history::revision::MAIN;
@@ -24,6 +22,7 @@ use crate::edit::prompts::{Told, draft_by_rules};
 use crate::edits::{TextEdit, proposal, words};
 use crate::input;
 use crate::model::{Models, Request, Role, RoleError, shortened};
+use crate::review::program;
 use crate::sentence::ended;
 use crate::tools::program::grounding::{Ground, ground};
 
@@ -192,7 +191,13 @@ impl FlowCode for Edit {
                 .with("user_input", json!({ "text": given.text }))
                 .with("provider", provider);
             if let Some(before) = before {
-                let wish = shortened(before.get("user_input")["text"].as_str().unwrap_or_default(), WISH);
+                let mut wish = before.get("user_input")["text"].as_str().unwrap_or_default().to_owned();
+                let answer = &before.get("review")["answer"];
+                if let Some(said) = answer["feedback"].as_str().filter(|_| answer["confirm"] == true) {
+                    // What was said beside the yes to it.
+                    wish = format!("{wish}\n{said}");
+                }
+                let wish = shortened(&wish, WISH);
                 let earlier = before.get("wishes").as_array().cloned().unwrap_or_default();
                 let wishes: Vec<Value> = earlier.into_iter().chain([json!(wish)]).collect();
                 update = update.with("wishes", wishes[wishes.len().saturating_sub(WISHES)..].to_vec());
@@ -322,15 +327,9 @@ fn clarification(question: String, then: &str, update: Update) -> Step {
     Step::ask(ask, then, update)
 }
 
-async fn open(work: &Work) -> Result<OpenProgram, Halt> {
-    let program = work.program().ok_or_else(|| failure("NOT_FOUND", "the run is about no program"))?;
-    let open = work.engine().find(&Selector::Id(program)).await;
-    Ok(open.map_err(|error| failed("program", &error))?)
-}
-
 /// What a model is to read of the program as it is now.
 async fn read(state: &State, work: &Work) -> Result<Ground, Halt> {
-    let open = open(work).await?;
+    let open = program(state, work).await?;
     let ground = ground(work.engine(), &open, state.text("into"), wish(state)).await;
     Ok(ground.map_err(|error| failure(&error.code, error.message))?)
 }
@@ -349,7 +348,7 @@ async fn check(state: &State, work: &mut Work) -> Result<Step, Halt> {
     let wrong = match edits {
         Err(error) => Some(format!("the edits cannot be read: {error}")),
         Ok(edits) => {
-            let open = open(work).await?;
+            let open = program(state, work).await?;
             let call = work.call("", None, &Value::Null);
             let tried = work.engine().propose(proposal(&open, state.text("into"), edits, true), &call).await;
             match tried {

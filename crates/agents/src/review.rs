@@ -15,7 +15,9 @@ use lmlang_engine::{
     Outcome, Repeat, Selector, Work,
 };
 use lmlang_flow::definition::END;
-use lmlang_flow::{Ask, AskKind, Definition, Failure, Flow, NodeSpec, Reducer, State, Step, Subject, Update};
+use lmlang_flow::{
+    Ask, AskKind, Definition, Failure, Flow, NodeSpec, Reducer, State, Status, Step, Subject, Update,
+};
 use lmlang_history::revision::MAIN;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -46,6 +48,19 @@ struct Input {
     message: Option<String>,
     #[serde(default)]
     keep_branch: bool,
+    #[serde(default)]
+    approver: Approver,
+}
+
+/// Who may agree to the merge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Approver {
+    /// Everybody who may answer runs.
+    #[default]
+    Anybody,
+    /// All of them but who began the run.
+    Others,
 }
 
 /// What is offered when a gate has found something, or a person wants something else.
@@ -101,7 +116,8 @@ impl Default for Review {
         .channel("revision", Reducer::Replace, Value::Null)
         .private("edits", Reducer::Replace, json!([]))
         .private("owns_branch", Reducer::Replace, json!(false))
-        .private("keep_branch", Reducer::Replace, json!(false));
+        .private("keep_branch", Reducer::Replace, json!(false))
+        .private("others", Reducer::Replace, json!(false));
         // Checked by a test.
         Review(Arc::new(Flow::new(definition).expect("the definition makes sense")))
     }
@@ -143,6 +159,10 @@ impl FlowCode for Review {
                 "keepBranch": {
                     "type": "boolean", "title": "Keep the branch", "default": false,
                     "description": "Whether the branch stays when it was merged.",
+                },
+                "approver": {
+                    "type": "string", "title": "Approver", "enum": ["anybody", "others"], "default": "anybody",
+                    "description": "Who may agree to the merge: `others` is everybody but who starts the run.",
                 },
             },
         })
@@ -205,14 +225,19 @@ impl FlowCode for Review {
                 .with("message", given.message)
                 .with("edits", json!(edits))
                 .with("owns_branch", owns)
-                .with("keep_branch", given.keep_branch);
+                .with("keep_branch", given.keep_branch)
+                .with("others", given.approver == Approver::Others);
             Ok(Accepted { update, program: Some(open.info().id), branch: Some(branch).filter(|_| !owns) })
         })
     }
 
-    /// A branch that it made of what it was given goes with it; one that it was given stays.
+    /// A branch that it made of what it was given goes with one that is cancelled; one that it was given stays, and so does that
+    /// of a run that has failed, which can be taken back and gone on with.
     fn let_go<'a>(&'a self, run: LetGo<'a>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
+            if run.ended != Status::Cancelled {
+                return;
+            }
             let is = |channel: &str| run.state.get(channel) == &json!(true);
             let Some(program) = run.program.filter(|_| is("owns_branch") && !is("keep_branch")) else {
                 return;
@@ -235,7 +260,7 @@ impl FlowCode for Review {
         work: &'a mut Work,
     ) -> BoxFuture<'a, Result<Step, Halt>> {
         Box::pin(async move {
-            let open = program(work).await?;
+            let open = program(state, work).await?;
             match node {
                 "prepare" => prepare(&open, state, work).await,
                 "gate_merge" => gate_merge(&open, state, work).await,
@@ -251,9 +276,17 @@ impl FlowCode for Review {
     }
 }
 
-async fn program(work: &Work) -> Result<OpenProgram, Failure> {
+/// The program that a run is about.
+pub(crate) async fn program(state: &State, work: &Work) -> Result<OpenProgram, Failure> {
     let program = work.program().ok_or_else(|| failure("NOT_FOUND", "the run is about no program"))?;
-    work.engine().find(&Selector::Id(program)).await.map_err(|error| failed("program", &error))
+    work.engine().find(&Selector::Id(program)).await.map_err(|error| match error {
+        Error::NotFound { retired: true, .. } => {
+            // Whoever is asked about it knows its name alone.
+            let message = format!("the program `{}` was deleted", state.text("program"));
+            Failure { tool: Some("program".to_owned()), ..failure("NOT_FOUND", message) }
+        }
+        error => failed("program", &error),
+    })
 }
 
 /// What is to be put on a branch of its own.
@@ -336,6 +369,7 @@ fn ask_confirm(open: &OpenProgram, state: &State, work: &Work) -> Step {
             proposed,
             into: into.to_owned(),
             base: state.get("base").as_u64().unwrap_or(0),
+            others: state.get("others") == &json!(true),
         }),
     };
     Step::ask(ask, "decide", Update::none())
@@ -343,10 +377,13 @@ fn ask_confirm(open: &OpenProgram, state: &State, work: &Work) -> Step {
 
 fn decide(state: &State) -> Step {
     let answer = state.get("answer");
+    let feedback = answer["feedback"].as_str().filter(|feedback| !feedback.trim().is_empty());
     if answer["confirm"] == true {
-        return Step::next("merge", Update::none().with("progress", json!(["agreed to"])));
+        // What was said beside a yes keeps nothing from being merged, and whoever works on goes by it.
+        let said = feedback.map_or_else(|| "agreed to".to_owned(), |said| format!("agreed to: {said}"));
+        return Step::next("merge", Update::none().with("progress", json!([said])));
     }
-    match answer["feedback"].as_str().filter(|feedback| !feedback.trim().is_empty()) {
+    match feedback {
         Some(feedback) => {
             let violation = Violation {
                 gate: "human",

@@ -62,6 +62,14 @@ pub enum State {
     Over(Ending),
 }
 
+/// Why nothing follows from some inputs, with the limits that their runs met, and how many they are.
+pub fn undecided(counts: &BTreeMap<Undecided, u64>, limits: &Limits) -> Vec<String> {
+    let inputs = |count: u64| if count == 1 { "input" } else { "inputs" };
+    let words =
+        |(why, count): (&Undecided, &u64)| format!("{} ({count} {})", why.told(limits), inputs(*count));
+    counts.iter().map(words).collect()
+}
+
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {

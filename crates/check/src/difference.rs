@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lmlang_interp::{Cache, Outcome};
-use lmlang_ir::{FuncRef, Program, Shape, Type, TypeRef, Value};
+use lmlang_ir::{FuncRef, Program, Shape, Storage, StorageKind, Type, TypeRef, Value, VarRef};
 use lmlang_verify::Checked;
 
-use crate::behaviour::{Manner, behaviour};
+use crate::behaviour::{Distinction, Divergence, divergence};
 use crate::branches::{Branches, Coverage, callees};
 use crate::checker::{Ending, MOST_FUNCTIONS, Options, State, ending};
 use crate::probe::Probe;
 use crate::refusal::{Refusal, source};
 use crate::search::{Lesson, Search};
 use crate::shrink::Shrink;
+use crate::stdin::Reading;
 use crate::verdict::{Undecided, Verdict};
 
 /// An input on which two programs do not do the same.
@@ -20,12 +21,14 @@ use crate::verdict::{Undecided, Verdict};
 pub struct Differing {
     /// The arguments; as long as they are being made smaller, the smallest so far.
     pub args: Vec<Value>,
+    /// What it reads of standard input, where either reads any.
+    pub stdin: Option<Vec<u8>>,
     /// How the run of the first program ends.
     pub before: Outcome,
-    /// How that of the second one does; where both are equal, what they wrote is not.
+    /// How that of the second one does.
     pub after: Outcome,
-    /// What they wrote to standard output.
-    pub stdout: [Vec<u8>; 2],
+    /// In what they are not the same, what weighs most first.
+    pub distinctions: Vec<Distinction>,
     /// How often the input was made smaller.
     pub shrink_steps: u32,
 }
@@ -50,8 +53,10 @@ pub struct DifferenceProgress {
 /// A search for an input on which a function of two programs, two revisions of one most often, does not do the same.
 ///
 /// They do the same where they return the same values, of which NaNs are all alike, or trap with the same code, or violate
-/// the same contract, and write the same. What they leave in files, and the way to the end, is not compared. As of a
-/// [`crate::Checker`], what comes of it does not depend on where slices end.
+/// the same contract, write the same to standard output, standard error and files, and, where they return, leave the same in
+/// globals that both have and in linear memory. The way to the end is not compared. What either reads of standard input is
+/// made as arguments are, unless the options give some. A difference in memory alone is what is told where no other one is
+/// found soon. As of a [`crate::Checker`], what comes of it does not depend on where slices end.
 #[derive(Debug)]
 pub struct Difference {
     before: Probe,
@@ -60,8 +65,25 @@ pub struct Difference {
     branches: [Branches; 2],
     cases: u64,
     now: Now,
-    manners: Option<[Manner; 2]>,
+    reading: Reading,
+    /// Globals that both programs have.
+    globals: Vec<VarRef>,
+    /// What the input shows that is being made smaller.
+    wanted: Option<Divergence>,
+    slight: Option<Slight>,
     progress: DifferenceProgress,
+}
+
+/// Inputs that are tried behind one on which the programs differ in memory alone.
+const MORE: u64 = 1_000;
+
+/// An input on which the programs differ in memory alone, for the case that no other is found.
+#[derive(Debug)]
+struct Slight {
+    args: Vec<Value>,
+    divergence: Divergence,
+    /// After how many inputs it is the one that is told.
+    until: u64,
 }
 
 /// What is being done.
@@ -89,15 +111,24 @@ impl Difference {
         options: &Options,
         cache: &Cache,
     ) -> Result<Difference, Refusal> {
-        let (mut made, types) = source(before, function)?;
+        let (mut made, mut types) = source(before, function)?;
         let (other, others) = source(after, function)?;
         if types != others || !same_types(before.program(), after.program(), &types) {
             return Err(Refusal::OtherParameters(function));
         }
         made.pool.join(other.pool);
         let probe = |checked| Probe::new(checked, function, options.limits, &options.environment, cache);
-        let branches =
-            [before, after].map(|checked| Branches::of(checked, &callees(checked, function, MOST_FUNCTIONS)));
+        let both = [before, after].map(|checked| (checked, callees(checked, function, MOST_FUNCTIONS)));
+        let branches = both.each_ref().map(|(checked, functions)| Branches::of(checked, functions));
+        let reading = match options.environment.stdin.bytes() {
+            [] => {
+                let [one, other] =
+                    both.each_ref().map(|(checked, functions)| Reading::of(checked, functions));
+                one.max(other)
+            }
+            _ => Reading::Nothing,
+        };
+        types.extend(reading.ty());
         let progress = DifferenceProgress {
             state: State::Trying,
             tried: 0,
@@ -113,7 +144,10 @@ impl Difference {
             branches,
             cases: options.cases,
             now: Now::Choosing,
-            manners: None,
+            reading,
+            globals: shared_globals(before.program(), after.program()),
+            wanted: None,
+            slight: None,
             progress,
         })
     }
@@ -141,11 +175,13 @@ impl Difference {
         self.now = match std::mem::replace(&mut self.now, Now::Over) {
             Now::Choosing => {
                 let DifferenceProgress { tried, discarded, .. } = self.progress;
+                let waited = self.slight.as_ref().is_some_and(|slight| tried + discarded >= slight.until);
                 match ending(self.cases, tried, discarded) {
-                    Some(ending) => self.over(ending),
+                    _ if waited => self.close(Ending::Found),
+                    Some(ending) => self.close(ending),
                     None => match self.search.next() {
                         Some(args) => self.begin(args, None, fuel)?,
-                        None => self.over(if tried == 0 { Ending::GaveUp } else { Ending::Exhausted }),
+                        None => self.close(if tried == 0 { Ending::GaveUp } else { Ending::Exhausted }),
                     },
                 }
             }
@@ -155,7 +191,9 @@ impl Difference {
             },
             Now::Running(args, shrink, Side::Before) => match self.before.run_on(fuel) {
                 true => {
-                    self.after.begin(&args, fuel)?;
+                    let (given, stdin) = self.reading.split(&args);
+                    stdin.into_iter().for_each(|stdin| self.after.give(stdin.into()));
+                    self.after.begin(given, fuel)?;
                     Now::Running(args, shrink, Side::After)
                 }
                 false => Now::Running(args, shrink, Side::Before),
@@ -174,13 +212,30 @@ impl Difference {
         Now::Over
     }
 
+    /// No further input is tried: what was found aside is made smaller, if anything was.
+    fn close(&mut self, ending: Ending) -> Now {
+        match self.slight.take() {
+            Some(Slight { args, divergence, .. }) => self.narrow(args, divergence),
+            None => self.over(ending),
+        }
+    }
+
+    /// Begins to make an input smaller.
+    fn narrow(&mut self, args: Vec<Value>, divergence: Divergence) -> Now {
+        self.progress.state = State::Shrinking;
+        self.wanted = Some(divergence);
+        Now::Simplifying(Box::new(Shrink::new(&self.search.source().shapes, args)))
+    }
+
     fn begin(
         &mut self,
         args: Vec<Value>,
         shrink: Option<Box<Shrink>>,
         fuel: &mut u64,
     ) -> Result<Now, Refusal> {
-        self.before.begin(&args, fuel)?;
+        let (given, stdin) = self.reading.split(&args);
+        stdin.into_iter().for_each(|stdin| self.before.give(stdin.into()));
+        self.before.begin(given, fuel)?;
         Ok(Now::Running(args, shrink, Side::Before))
     }
 
@@ -192,27 +247,32 @@ impl Difference {
             branches.note(reached);
         }
         self.progress.coverage = sum(&self.branches);
-        let differing = match (behaviour(&self.before), behaviour(&self.after)) {
-            (Some(before), Some(after)) if before != after => Some([before.manner, after.manner]),
-            (_, _) => None,
-        };
-        match (shrink, differing) {
-            (Some(mut shrink), differing) => {
-                if differing.is_some() && differing == self.manners {
+        match (shrink, divergence(&self.before, &self.after, &self.globals)) {
+            (Some(mut shrink), found) => {
+                let is_wanted =
+                    |found: &Divergence| self.wanted.as_ref().is_some_and(|wanted| found.is_like(wanted));
+                if let Some(found) = found.filter(is_wanted) {
                     shrink.take(&self.search.source().shapes, args);
-                    self.found(&shrink);
+                    self.found(shrink.best(), shrink.steps(), &found);
                 } else if let Verdict::Unwanted(unmet) = self.before.verdict() {
                     shrink.repair(&args, &unmet.distance.steps);
                 }
                 Now::Simplifying(shrink)
             }
-            (None, Some(manners)) => {
+            (None, Some(found)) if found.is_slight() => {
+                if self.slight.is_none() {
+                    self.found(&args, 0, &found);
+                    let until = self.progress.tried + self.progress.discarded + MORE;
+                    self.slight = Some(Slight { args: args.clone(), divergence: found, until });
+                }
+                self.learn(&args, fresh);
+                Now::Choosing
+            }
+            (None, Some(found)) => {
                 self.progress.tried += 1;
-                self.progress.state = State::Shrinking;
-                self.manners = Some(manners);
-                let shrink = Shrink::new(&self.search.source().shapes, args);
-                self.found(&shrink);
-                Now::Simplifying(Box::new(shrink))
+                self.slight = None;
+                self.found(&args, 0, &found);
+                self.narrow(args, found)
             }
             (None, None) => {
                 self.learn(&args, fresh);
@@ -238,13 +298,24 @@ impl Difference {
         self.search.learn(args, lesson);
     }
 
-    fn found(&mut self, shrink: &Shrink) {
+    /// Keeps an input whose runs have just ended.
+    fn found(&mut self, args: &[Value], shrink_steps: u32, divergence: &Divergence) {
         let outcomes = self.before.outcome().cloned().zip(self.after.outcome().cloned());
         let Some((before, after)) = outcomes else { return };
-        let stdout = [&self.before, &self.after].map(|probe| probe.output()[0].to_vec());
-        let (args, shrink_steps) = (shrink.best().to_vec(), shrink.steps());
-        self.progress.differing = Some(Differing { args, before, after, stdout, shrink_steps });
+        let (args, stdin) = self.reading.split(args);
+        let (args, distinctions) = (args.to_vec(), divergence.distinctions.clone());
+        self.progress.differing = Some(Differing { args, stdin, before, after, distinctions, shrink_steps });
     }
+}
+
+/// The globals that may be written and that have the same values in both programs.
+fn shared_globals(before: &Program, after: &Program) -> Vec<VarRef> {
+    let global = |(of, storage): (VarRef, &Storage)| {
+        let StorageKind::Global { ty, mutable: true, .. } = &storage.kind else { return None };
+        let StorageKind::Global { ty: other, .. } = &after.storage(of)?.kind else { return None };
+        (ty == other && same_types(before, after, std::slice::from_ref(ty))).then_some(of)
+    };
+    before.storage_from(0).filter_map(global).collect()
 }
 
 fn sum(branches: &[Branches; 2]) -> Coverage {

@@ -14,7 +14,7 @@
 //! Read `shapes` and `parts` (what values there are, and what they consist of), `pool`, `scalars`, `generate` and
 //! `mutate` (making them, by `random` numbers), `distance` (how far they are from what is demanded), `search` (which one
 //! is next), `verdict` and `probe` (running them), `branches` (coverage), `simpler` and `shrink` (making them smaller),
-//! then `refusal` and `checker`, `behaviour` and `difference`, `uncovered`, and `mutants` with `mutation`.
+//! then `refusal` and `checker`, `behaviour`, `stdin` and `difference`, `uncovered`, and `mutants` with `mutation`.
 
 #![forbid(unsafe_code)]
 
@@ -37,14 +37,16 @@ mod search;
 mod shapes;
 mod shrink;
 mod simpler;
+mod stdin;
 mod subjects;
 #[cfg(test)]
 mod tests;
 mod uncovered;
 mod verdict;
 
+pub use behaviour::Distinction;
 pub use branches::Coverage;
-pub use checker::{Checker, Counterexample, Ending, Options, Progress, State};
+pub use checker::{Checker, Counterexample, Ending, Options, Progress, State, undecided};
 pub use difference::{Difference, DifferenceProgress, Differing};
 pub use mutants::Change;
 pub use mutation::{Mutation, MutationOptions, Score, Survivor};

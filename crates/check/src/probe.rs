@@ -1,7 +1,8 @@
 //! Running a function on one input after the other, in slices.
 
 use lmlang_interp::{
-    Cache, Environment, Limits, Observer, Options as RunOptions, Outcome, Progress, Reached, StartError,
+    Cache, Environment, Input, Limits, Observer, Options as RunOptions, Outcome, Progress, Reached, Run,
+    StartError,
 };
 use lmlang_ir::{FuncRef, Value};
 use lmlang_verify::Checked;
@@ -39,6 +40,14 @@ impl Probe {
 
     pub(crate) fn function(&self) -> FuncRef {
         self.function
+    }
+
+    /// Gives the runs that begin from here on another standard input.
+    pub(crate) fn give(&mut self, stdin: Input) {
+        if let Some(observer) = &mut self.observer {
+            observer.give(stdin.clone());
+        }
+        self.options.environment.stdin = stdin;
     }
 
     /// Begins a run, whatever became of the one before, and takes what that costs from the fuel.
@@ -83,6 +92,11 @@ impl Probe {
     /// What the runs reached for the first time, since this was asked last.
     pub(crate) fn take_reached(&mut self) -> Vec<Reached> {
         self.observer.as_mut().map(Observer::take_reached).unwrap_or_default()
+    }
+
+    /// The run as far as it has come.
+    pub(crate) fn run(&self) -> Option<&Run> {
+        self.observer.as_ref().map(Observer::run)
     }
 
     /// How the run ended, once it has.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use lmlang_interp::{Fault, LimitKind, Outcome, Place};
+use lmlang_interp::{Fault, LimitKind, Limits, Outcome, Place, limit_message};
 use lmlang_ir::graph::{is_border, types_with_invariants};
 use lmlang_ir::{ContractKind, ContractRef, FuncRef, Function, NodeRef, Program};
 
@@ -64,6 +64,19 @@ pub enum Undecided {
     Unsupported,
     /// It waited for input, of which there is no more here.
     Input,
+}
+
+impl Undecided {
+    /// Why, with the value of the limit that was met.
+    pub fn told(self, limits: &Limits) -> String {
+        let bound = match self {
+            Undecided::Fuel => Some((LimitKind::Fuel, limits.fuel)),
+            Undecided::Memory => Some((LimitKind::Memory, limits.memory_bytes)),
+            Undecided::Output => Some((LimitKind::Output, limits.output_bytes)),
+            Undecided::Hole | Undecided::NotVerified | Undecided::Unsupported | Undecided::Input => None,
+        };
+        bound.map_or_else(|| self.to_string(), |(limit, bound)| limit_message(limit, Some(bound)))
+    }
 }
 
 impl fmt::Display for Undecided {

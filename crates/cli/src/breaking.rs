@@ -57,6 +57,8 @@ pub(crate) struct Attempt {
     discarded: u64,
     /// Inputs of which nothing follows.
     undecided: u64,
+    /// Why nothing follows from these.
+    undecided_why: Vec<String>,
     ending: &'static str,
     /// Why there are no inputs.
     message: Option<String>,
@@ -114,10 +116,24 @@ fn attempt(read: &Read, name: &str, function: FuncRef, found: Result<Progress, R
     };
     let (tried, discarded) = progress.as_ref().map_or((0, 0), |found| (found.tried, found.discarded));
     let undecided = progress.iter().flat_map(|found| found.undecided.values()).sum();
+    let undecided_why = progress
+        .as_ref()
+        .map(|found| lmlang_check::undecided(&found.undecided, &Options::default().limits))
+        .unwrap_or_default();
     let counterexample = progress.and_then(|found| found.counterexample);
     let counterexample = counterexample.map(|found| Broken::of(read, name, function, &found));
     let of = function.to_string();
-    Attempt { function: path, of, tried, discarded, undecided, ending, message, counterexample }
+    Attempt {
+        function: path,
+        of,
+        tried,
+        discarded,
+        undecided,
+        undecided_why,
+        ending,
+        message,
+        counterexample,
+    }
 }
 
 /// How a search ended, in the words of the API.
@@ -164,8 +180,9 @@ impl Attempt {
             broken.lines.iter().for_each(say);
             return;
         }
-        let Attempt { ending, message, tried, discarded, undecided, .. } = self;
-        let counts = Counts { tried: *tried, discarded: *discarded, undecided: *undecided };
+        let Attempt { ending, message, tried, discarded, undecided, undecided_why, .. } = self;
+        let counts =
+            Counts { tried: *tried, discarded: *discarded, undecided: *undecided, why: undecided_why };
         if let Some(why) = inconclusive(&self.function, Some(ending), message.as_deref(), counts) {
             say(why);
         }
@@ -174,13 +191,15 @@ impl Attempt {
 
 /// How many inputs were looked at.
 #[derive(Clone, Copy)]
-pub(crate) struct Counts {
+pub(crate) struct Counts<'a> {
     /// With which the function was run.
     pub(crate) tried: u64,
     /// Which did not meet what it demands.
     pub(crate) discarded: u64,
     /// Of which nothing follows, among those that were tried.
     pub(crate) undecided: u64,
+    /// Why nothing follows from these.
+    pub(crate) why: &'a [String],
 }
 
 /// Why nothing follows from a search that found nothing, or less than it seems; its ending in the words of the API.
@@ -188,9 +207,9 @@ pub(crate) fn inconclusive(
     function: &str,
     ending: Option<&str>,
     message: Option<&str>,
-    counts: Counts,
+    counts: Counts<'_>,
 ) -> Option<String> {
-    let Counts { tried, discarded, undecided } = counts;
+    let Counts { tried, discarded, undecided, why } = counts;
     let inputs = counted(tried, "input", "inputs");
     match (ending, message) {
         (_, Some(message)) => Some(format!("`{function}` is not tried: {message}")),
@@ -199,9 +218,9 @@ pub(crate) fn inconclusive(
             let all = tried + discarded;
             Some(format!("`{function}`: too few inputs meet what it demands: {tried} of {all}"))
         }
-        (_, None) if undecided > 0 => Some(format!(
-            "`{function}`: nothing follows from {undecided} of {inputs}: a limit was met, or something that is missing"
-        )),
+        (_, None) if undecided > 0 => {
+            Some(format!("`{function}`: nothing follows from {undecided} of {inputs}: {}", why.join(", ")))
+        }
         (_, None) => None,
     }
 }

@@ -3,6 +3,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use lmlang_engine::{is_of_text, refuses};
 use lmlang_ir::text::{Places, Reading, TextError, read_program};
+use lmlang_ir::told::candidates;
 use lmlang_ir::{Ref, RefAllocator};
 use lmlang_verify::{Checked, Diagnostic};
 use serde::Serialize;
@@ -176,7 +177,7 @@ impl Problem {
             return group;
         }
         let names = self.candidates.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        group.element(Level::HELP.message(format!("near names: {names}")))
+        group.element(Level::HELP.message(format!("{}: {names}", candidates(self.code))))
     }
 
     /// The place in bytes.

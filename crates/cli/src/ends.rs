@@ -31,6 +31,7 @@ impl End {
 
     pub(crate) fn line(&self) -> String {
         match (&self.values, &self.code, &self.message) {
+            (Some(values), _, _) if values.is_empty() => "returned".to_owned(),
             (Some(values), _, _) => format!("returned {}", values.join(", ")),
             (None, Some(code), Some(message)) => format!("{code}: {message}"),
             (None, _, Some(message)) => message.clone(),

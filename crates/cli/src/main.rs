@@ -83,7 +83,7 @@ fn report(error: &Error, output: Output) {
             let red = anstyle::AnsiColor::Red.on_default().bold();
             output::say(format_args!("{red}error[{}]{red:#}: {message}", error.code()));
             if !candidates.is_empty() {
-                output::say(format_args!("  near names: {}", candidates.join(", ")));
+                output::say(format_args!("  did you mean: {}", candidates.join(", ")));
             }
         }
         Form::Json => {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use lmlang_ir::told::{NOW, WENT};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -60,14 +61,6 @@ pub(crate) struct Conflict {
     theirs: Option<String>,
 }
 
-/// A finding of the verifier.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Finding {
-    code: String,
-    severity: String,
-    message: String,
-}
-
 impl Outcome {
     pub(crate) fn json(&self) -> Value {
         match self {
@@ -107,7 +100,9 @@ impl Outcome {
         match self {
             Outcome::RevisionMade { .. } => String::new(),
             Outcome::NothingToDo { reason } => format!("{reason}\n"),
-            Outcome::EditConflict { conflicts, .. } => conflicts.iter().map(Conflict::text).collect(),
+            Outcome::EditConflict { conflicts, .. } => {
+                conflicts.iter().map(|conflict| conflict.text([NOW, WENT])).collect()
+            }
         }
     }
 
@@ -160,31 +155,25 @@ impl Conflict {
         })
     }
 
-    /// What collides, and what each side has there.
-    pub(crate) fn text(&self) -> String {
+    /// What collides, and what each side has there, by the words for the two.
+    pub(crate) fn text(&self, [ours, theirs]: [&str; 2]) -> String {
         let red = anstyle::AnsiColor::Red.on_default().bold();
         let mut text = format!("{red}conflict[{}]{red:#} {}: {}\n", self.kind, self.of, self.message);
-        let sides = [("base", &self.base), ("ours", &self.ours), ("theirs", &self.theirs)];
+        let sides = [("base", &self.base), (ours, &self.ours), (theirs, &self.theirs)];
         if sides.iter().all(|(_, side)| side.is_none()) {
             return text;
         }
+        // Two blanks stand before the longest.
+        let width = 2 + sides.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+        let indent = width + 2;
         for (name, side) in sides {
             let mut lines = side.as_deref().unwrap_or("(not there)").lines();
             let first = lines.next().unwrap_or_default();
-            writeln!(text, "{name:>8}: {first}").expect("a string takes everything");
-            lines.for_each(|line| writeln!(text, "{:10}{line}", "").expect("a string takes everything"));
+            writeln!(text, "{name:>width$}: {first}").expect("a string takes everything");
+            lines.for_each(|line| {
+                writeln!(text, "{:indent$}{line}", "").expect("a string takes everything");
+            });
         }
         text
-    }
-}
-
-impl Finding {
-    pub(crate) fn json(&self) -> Value {
-        let Finding { code, severity, message } = self;
-        json!({ "code": code, "severity": severity.to_ascii_lowercase(), "message": message })
-    }
-
-    pub(crate) fn text(&self) -> String {
-        format!("{}[{}]: {}\n", self.severity.to_ascii_lowercase(), self.code, self.message)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use lmlang_ir::told::{EDITED, NOW, candidates, carried_over};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -191,8 +192,7 @@ impl Applied {
             }
         }
         if self.rebased_over_count > 0 {
-            let over = counted(self.rebased_over_count, "revision", "revisions");
-            writeln!(text, "carried over {over} of others").expect("a string takes everything");
+            writeln!(text, "{}", carried_over(self.rebased_over_count)).expect("a string takes everything");
         }
         self.diagnostics_added.iter().for_each(|found| text.push_str(&found.text()));
         for found in &self.diagnostics_resolved {
@@ -263,7 +263,7 @@ impl Mistake {
             writeln!(text, "    {line}").expect("a string takes everything");
         }
         if !self.candidates.is_empty() {
-            writeln!(text, "  near names: {}", self.candidates.join(", "))
+            writeln!(text, "  {}: {}", candidates(&self.code), self.candidates.join(", "))
                 .expect("a string takes everything");
         }
         text
@@ -285,7 +285,7 @@ impl InConflict {
 
     /// What collides, and what to do about it.
     fn text(&self) -> String {
-        let mut text: String = self.conflicts.iter().map(Conflict::text).collect();
+        let mut text: String = self.conflicts.iter().map(|of| of.text([NOW, EDITED])).collect();
         if let Some(head) = &self.head {
             let head = head.number;
             writeln!(text, "nothing is changed: read r{head}, and propose again with `--base r{head}`")

@@ -38,8 +38,8 @@ pub(crate) fn tell(outcome: &Outcome, read: &Read, file: Option<&str>) -> Told {
             let told = format!("`{message}` ({contract}) does not hold");
             ("contractViolated", "CONTRACT_VIOLATED", told, Exit::Failure)
         }
-        Outcome::LimitReached { limit: LimitKind::Time, .. } => {
-            ("limitReached", "TIME", "the time ran out".to_owned(), Exit::TimeOut)
+        Outcome::LimitReached { limit: LimitKind::Time, bound, .. } => {
+            ("limitReached", "TIME", limit_message(LimitKind::Time, *bound), Exit::TimeOut)
         }
         Outcome::LimitReached { limit, bound, .. } => {
             ("limitReached", "LIMIT_REACHED", limit_message(*limit, *bound), Exit::Failure)

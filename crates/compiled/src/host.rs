@@ -21,7 +21,7 @@ const ENTRY: u64 = 8;
 pub(crate) struct Host {
     pub(crate) outside: Outside,
     pub(crate) spent: Spent,
-    /// Bytes that memories and tables may grow by, those of the heap among them.
+    /// Bytes that memories and tables may grow by once the code runs, those of the heap among them.
     pub(crate) most_growth: u64,
     /// Bytes that they have grown by.
     pub(crate) grown: u64,

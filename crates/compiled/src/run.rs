@@ -118,7 +118,7 @@ impl Unit {
         let mut host = Host {
             outside: Outside::new(&run.given(), limits.output_bytes, limits.memory_bytes),
             spent: Spent { limit: limits.fuel, used: 0, granted: 0 },
-            most_growth: limits.memory_bytes.saturating_mul(HEAP_ROOM).saturating_add(LEAST_ROOM),
+            most_growth: self.room(start, limits.memory_bytes),
             grown: 0,
             running: false,
             interrupted: false,
@@ -128,7 +128,7 @@ impl Unit {
             most_input: limits.memory_bytes,
         };
         let Some(slice) = runner.fuel(0) else {
-            return Ending::Interrupted(Box::new(cancelled(&mut host, 0, start.peak)));
+            return Ending::Interrupted(Box::new(cancelled(&mut host, 0, start)));
         };
         host.spent.grant(slice);
         thread::scope(|scope| {
@@ -151,6 +151,16 @@ impl Unit {
             }
             run.join().unwrap_or(Ending::Stopped)
         })
+    }
+
+    /// Bytes that memories and tables may grow by while the code runs: with what there is at the start they hold no more
+    /// than the bound says. A run whose values take up more here, where their room is a power of two, is one for the
+    /// interpreter anyway: see [`Held::fits`].
+    fn room(&self, start: Start, memory_bytes: u64) -> u64 {
+        /// Bytes that values have room for whatever the bound is: a few pages of 64 KiB.
+        const LEAST: u64 = 1 << 20;
+        let left = memory_bytes.saturating_sub(start.storage);
+        if self.heap { left.max(LEAST) } else { left }
     }
 
     fn execute(&self, host: Host, request: Request<'_>) -> Ending {
@@ -256,17 +266,13 @@ impl Unit {
     fn interrupted(&self, store: &mut Store<Host>, start: Start) -> Ending {
         let module = store.data().module.clone();
         let paid = module.map_or(0, |module| number(module.extra, &mut *store).cast_unsigned());
-        Ending::Interrupted(Box::new(cancelled(store.data_mut(), paid, start.peak)))
+        Ending::Interrupted(Box::new(cancelled(store.data_mut(), paid, start)))
     }
 }
 
 fn lacking() -> wasmtime::Error {
     wasmtime::format_err!("the module lacks an export")
 }
-
-/// How much room values may take here for each byte that the interpreter counts, and in any case.
-const HEAP_ROOM: u64 = 3;
-const LEAST_ROOM: u64 = 1 << 20;
 
 /// What a run has held.
 struct Held {
@@ -312,7 +318,7 @@ fn ended(host: &mut Host, outcome: Outcome, paid: u64, memory_peak: u64) -> RunR
     RunResult { outcome, steps: fuel_used - paid, fuel_used, memory_peak, stdout, stderr, written }
 }
 
-fn cancelled(host: &mut Host, paid: u64, memory_peak: u64) -> RunResult {
-    let memory_peak = memory_peak + host.grown;
+fn cancelled(host: &mut Host, paid: u64, start: Start) -> RunResult {
+    let memory_peak = start.peak.max(start.storage + host.grown);
     ended(host, Outcome::Cancelled { place: Place::default() }, paid, memory_peak)
 }

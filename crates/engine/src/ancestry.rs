@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use lmlang_history::Rest;
 use lmlang_history::line::Line;
 use lmlang_history::log::Header;
 
@@ -75,6 +76,16 @@ pub(crate) struct Kinship {
     pub(crate) common: Vec<u64>,
     /// What only the first one builds on.
     pub(crate) first: BTreeMap<u64, Arc<Header>>,
+    /// What only the second one builds on.
+    pub(crate) second: BTreeMap<u64, Arc<Header>>,
+}
+
+impl Kinship {
+    /// What the states, the first one first, rest on beyond what they changed since what they have in common.
+    pub(crate) fn rests(&self) -> [Vec<Rest>; 2] {
+        [&self.first, &self.second]
+            .map(|own| own.values().flat_map(|header| header.rests.iter().cloned()).collect())
+    }
 }
 
 impl Engine {
@@ -83,7 +94,7 @@ impl Engine {
         Ok(self.kinship(open, a, b).await?.common)
     }
 
-    /// What two states have in common, and what the first one has of its own.
+    /// What two states have in common, and what each has of its own.
     ///
     /// From the newest entry on: common is what is reached from both and from no other such entry.
     pub(crate) async fn kinship(&self, open: &OpenProgram, a: u64, b: u64) -> Result<Kinship, Error> {
@@ -105,6 +116,9 @@ impl Engine {
             }
             if builders.first && !builders.common {
                 found.first.insert(number, Arc::clone(&header));
+            }
+            if builders.second && !builders.common {
+                found.second.insert(number, Arc::clone(&header));
             }
             for parent in &header.parents {
                 let maker = headers.maker(*parent).await?;

@@ -51,7 +51,7 @@ impl Part {
 
 impl Engine {
     /// The nodes that revisions have made or changed, as `provenance` tells whose they are: a merge is passed over to the
-    /// revisions that it brought in, an undo is a change like any other. Some of them may be gone.
+    /// revisions that it brought in, and so are, for the work of one author, undo and redo. Some of them may be gone.
     ///
     /// Costs as much as these revisions have edited, and the merges that brought some in.
     pub async fn changed_nodes(
@@ -128,7 +128,8 @@ impl Engine {
         Ok(!self.entries_by(open, Some(author), stretches).await?.is_empty())
     }
 
-    /// The entries of stretches by authors of a name, but for merges; of everybody with all of them.
+    /// The entries of stretches by authors of a name, but for those that have the work of others: merges, undo and redo; of
+    /// everybody with all of them.
     async fn entries_by(
         &self,
         open: &OpenProgram,
@@ -139,7 +140,8 @@ impl Engine {
             Some(author) => Some(self.store().actors_named(author).await?),
             None => None,
         };
-        let of_kind = |kind: &RevisionKind| author.is_none() || *kind != RevisionKind::Merge;
+        let is_own = |kind: &RevisionKind| *kind != RevisionKind::Merge && !kind.goes_along_line();
+        let of_kind = |kind: &RevisionKind| author.is_none() || is_own(kind);
         let kinds = RevisionKind::ALL.into_iter().filter(of_kind).map(records::to_kind).collect();
         let filter = HistoryFilter { kinds, actors, ..HistoryFilter::default() };
         self.numbers(open, filter, stretches).await

@@ -260,6 +260,7 @@ impl Engine {
             reverts: Vec::new(),
             also_reverts: Vec::new(),
             resolved: Vec::new(),
+            rests: Vec::new(),
             name: None,
             names: Vec::new(),
             idempotency: call.idempotency.clone(),

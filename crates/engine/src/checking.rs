@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-pub use lmlang_check::subjects;
 use lmlang_check::{
     Checker, Counterexample, Coverage, Difference, Differing, Ending, Given, Mutation, MutationOptions,
     Options, Refusal, Score, State, Uncovered,
 };
+pub use lmlang_check::{Distinction, subjects};
 use lmlang_interp::{Environment, Limits};
 use lmlang_ir::text::print_value;
 use lmlang_ir::{FuncRef, NodeRef, Value};
@@ -31,8 +31,11 @@ pub const MOST_FUNCTIONS: usize = 1_000;
 /// Small changes of a function that are tried for its mutation score.
 pub const MOST_MUTANTS: usize = 500;
 
-/// Test cases that are run to find out what they leave out.
+/// Test cases that a tournament runs.
 pub const MOST_CASES: usize = 2_000;
+
+/// Test cases that are read at a time.
+const STRETCH: usize = 500;
 
 /// Fuel of one input.
 const FUEL: u64 = 1_000_000;
@@ -73,6 +76,8 @@ pub struct Attempt {
     pub discarded: u64,
     /// Inputs of which nothing follows, as their runs met a bound or something that is missing.
     pub undecided: u64,
+    /// Why nothing follows, each reason with how many inputs it is that of.
+    pub undecided_why: Vec<String>,
     /// Branches that were reached, of the function and what it calls.
     pub coverage: Coverage,
     /// How the search ended; `None` while it goes on.
@@ -255,14 +260,21 @@ impl Engine {
         revision: &Arc<Revision>,
         function: Option<FuncRef>,
     ) -> Result<Vec<Given>, Error> {
-        let page = self.cases(open, function, None, MOST_CASES).await?;
         let program = revision.checked.program();
         let given = |case: &Arc<Case>| {
             let fitted = case.fit(program).ok()?;
             let environment: Environment = case.environment.clone();
             Some(Given { function: case.function, args: fitted.args, environment })
         };
-        Ok(page.cases.iter().filter_map(given).collect())
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.cases(open, function, after.as_ref(), STRETCH).await?;
+            all.extend(page.cases.iter().filter_map(given));
+            match page.cases.last().filter(|_| page.more) {
+                Some(last) => after = Some(last.place()),
+                None => return Ok(all),
+            }
+        }
     }
 
     /// Carries a search out, with a place of its own.
@@ -335,6 +347,7 @@ impl Watch {
                 tried: progress.tried,
                 discarded: progress.discarded,
                 undecided: progress.undecided.values().sum(),
+                undecided_why: lmlang_check::undecided(&progress.undecided, &options.limits),
                 coverage: progress.coverage,
                 counterexample: progress.counterexample.clone().filter(|_| over),
                 ending,
@@ -360,6 +373,7 @@ fn nothing(function: FuncRef, refusal: &Refusal) -> Attempt {
         tried: 0,
         discarded: 0,
         undecided: 0,
+        undecided_why: Vec::new(),
         coverage: Coverage::default(),
         ending: Some(SearchEnding::Refused(refusal.to_string())),
         counterexample: None,

@@ -90,6 +90,7 @@ impl Limits {
             ("breakpoints", crate::interactive::MOST_BREAKPOINTS as u64),
             ("checkedFunctions", crate::checking::MOST_FUNCTIONS as u64),
             ("checkedInputs", crate::checking::MOST_TRIES),
+            ("mutants", crate::checking::MOST_MUTANTS as u64),
             ("storedSimulationsOfProgram", self.stored_simulations_of_program),
             ("storedSimulationBytesOfProgram", self.stored_simulation_bytes_of_program),
             ("storedSimulations", self.stored_simulations),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::request::{EditError, EditRequest, Expanded, Refused, StaleRead, expand};
 use lmlang_history::revision::MAIN;
-use lmlang_history::{ChangeCounts, diff};
+use lmlang_history::{ChangeCounts, Rest, diff};
 use lmlang_ir::{FuncRef, Ref, RefAllocator};
 use lmlang_store::HistoryFilter;
 use lmlang_verify::{Checked, Class, Diagnostic, Identity};
@@ -253,6 +253,7 @@ impl Engine {
         let header = Header {
             counts: next.counts,
             root_hash: program.root_hash(),
+            rests: std::mem::take(&mut next.rests),
             names: next.created.iter().filter_map(|(name, of)| Some((name.clone()?, *of))).collect(),
             ..self.blank_header(RevisionKind::Edit, head, &tip, &next.refs, call)
         };
@@ -288,6 +289,7 @@ impl Engine {
     ) -> Result<Result<Prepared, Outcome>, Error> {
         let before = Arc::clone(&tip.revision);
         let base = base.filter(|base| base.entry.number != before.entry.number);
+        let mut since = Vec::new();
         if let Some(base) = &base {
             let (number, head) = (base.entry.number, before.entry.number);
             let is_known = self.way(open, head).await?.holds(&base.entry)
@@ -295,6 +297,7 @@ impl Engine {
             if !is_known {
                 return Ok(Err(Outcome::Conflict(elsewhere(&proposal.branch, &base.entry, &before.entry))));
             }
+            [since, _] = self.kinship(open, head, number).await?.rests();
         }
         // Carrying over costs what has happened since.
         let small = base.is_none()
@@ -303,7 +306,7 @@ impl Engine {
             && !proposal.verify_all;
         let work = move || match base {
             None => Ok(build(&proposal, before, refs)),
-            Some(base) => carried(&proposal, base, before, refs),
+            Some(base) => carried(&proposal, base, before, &since, refs),
         };
         if small { work() } else { self.compute(work).await? }
     }
@@ -336,6 +339,7 @@ struct Prepared {
     edits: Vec<lmlang_history::Edit>,
     counts: ChangeCounts,
     created: Vec<(Option<String>, Ref)>,
+    rests: Vec<Rest>,
     /// Revisions that it was carried over, oldest first.
     rebased_over: Rebased,
 }
@@ -348,11 +352,13 @@ impl Prepared {
     }
 }
 
-/// Applies a change set to the state that the caller saw, and carries it over what has happened since.
+/// Applies a change set to the state that the caller saw, and carries it over what has happened since; what that rests on
+/// is told.
 fn carried(
     proposal: &Proposal,
     base: Arc<Revision>,
     before: Arc<Revision>,
+    since: &[Rest],
     refs: RefAllocator,
 ) -> Result<Result<Prepared, Outcome>, Error> {
     let prepared = match build(proposal, Arc::clone(&base), refs) {
@@ -360,7 +366,8 @@ fn carried(
         Err(outcome) => return Ok(Err(outcome)),
     };
     let complete = proposal.require_complete;
-    match carry_over(&base.checked, &before.checked, &prepared.checked, complete)? {
+    let rests = [since, prepared.rests.as_slice()];
+    match carry_over(&base.checked, &before.checked, &prepared.checked, rests, complete)? {
         Ok(checked) => {
             let difference = diff(before.checked.program(), checked.program());
             let (counts, edits) = (difference.counts(), difference.edits);
@@ -375,7 +382,7 @@ fn carried(
 
 /// Applies a change set to a state and verifies what came of it.
 fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> Result<Prepared, Outcome> {
-    let Expanded { program, edits, counts, created, touched } =
+    let Expanded { program, edits, counts, created, touched, rests } =
         expand(before.checked.program(), &mut refs, &proposal.edits)
             .map_err(|refused| refuse(refused, &before))?;
     let checked = match proposal.verify_all {
@@ -404,7 +411,7 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
     }
     if errors.is_empty() {
         let rebased_over = Rebased::default();
-        return Ok(Prepared { before, checked, refs, edits, counts, created, rebased_over });
+        return Ok(Prepared { before, checked, refs, edits, counts, created, rests, rebased_over });
     }
     let finding = |diagnostic: Diagnostic| {
         let (edit, path) = blame(checked.program(), &proposal.edits, &touched, &diagnostic).unzip();

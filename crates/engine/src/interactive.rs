@@ -6,6 +6,7 @@
 mod held;
 mod inspecting;
 mod spots;
+mod stop_reason;
 mod watching;
 
 use std::collections::VecDeque;
@@ -22,6 +23,7 @@ use uuid::Uuid;
 
 pub use held::HeldRuns;
 pub use spots::BreakpointText;
+pub use stop_reason::StopReason;
 
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -54,8 +56,8 @@ pub struct InteractiveState {
     pub stdout: Arc<[u8]>,
     /// The places where it stops.
     pub breakpoints: Vec<BreakpointState>,
-    /// The breakpoint that it stands at, by its position among them.
-    pub stopped_at: Option<usize>,
+    /// Why it stands there; nothing before it has been moved.
+    pub halt: Option<StopReason>,
     /// How it ended, while it stands at its end.
     pub report: Option<Arc<Report>>,
     /// Fuel that was used.
@@ -144,12 +146,23 @@ pub(crate) struct InteractiveRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     breakpoints: Vec<(BreakpointText, u64)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    halt: Option<StopReason>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     begun: Option<Vec<u8>>,
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     keys: VecDeque<Key>,
 }
 
 impl InteractiveState {
+    /// The breakpoint that it stands at, by its position among them.
+    pub fn stopped_at(&self) -> Option<usize> {
+        match self.halt {
+            Some(StopReason::Breakpoint(at)) => Some(at),
+            Some(StopReason::Arrived | StopReason::End | StopReason::Paused | StopReason::Late { .. })
+            | None => None,
+        }
+    }
+
     /// The same, ended where it stands.
     fn cancelled(&self) -> InteractiveState {
         let place = lmlang_interp::Place { stack: self.stack.clone(), values: self.values.clone() };
@@ -157,7 +170,7 @@ impl InteractiveState {
         let result = RunResult { stdout: self.stdout.to_vec(), ..result };
         let (elapsed, compiling, tier) = (Duration::ZERO, Duration::ZERO, Tier::Interpreter);
         let report = Some(Arc::new(Report { result, elapsed, compiling, tier }));
-        InteractiveState { status: Status::Cancelled, report, ..self.clone() }
+        InteractiveState { status: Status::Cancelled, halt: Some(StopReason::End), report, ..self.clone() }
     }
 
     /// What is known of it without the run.
@@ -175,7 +188,7 @@ impl InteractiveState {
             variables: Vec::new(),
             stdout: Arc::from([]),
             breakpoints: record.breakpoints.iter().map(state).collect(),
-            stopped_at: None,
+            halt: record.halt,
             report: None,
             fuel: 0,
         }
@@ -189,6 +202,7 @@ impl Interactive {
             moves: 0,
             cancelled: false,
             breakpoints: breakpoints.into_iter().map(|text| (text, 0)).collect(),
+            halt: None,
             begun,
             keys: VecDeque::new(),
         };
@@ -222,6 +236,7 @@ impl Interactive {
             moves: self.moves.load(Ordering::Relaxed),
             cancelled: standing.status == Status::Cancelled,
             breakpoints: standing.breakpoints.iter().map(|state| (state.text.clone(), state.hits)).collect(),
+            halt: standing.halt,
             begun: self.begun.clone(),
             keys: self.keys().clone(),
         }
@@ -319,8 +334,13 @@ impl Engine {
         call: &Call,
     ) -> Result<(), Error> {
         let Some(of) = simulation.interactive() else {
-            let message = "the simulation is a stream: only what `startSimulation` began can be controlled";
-            return Err(Error::bad_request(message));
+            let message = "the simulation is a stream: only `CANCEL` is possible";
+            let is_possible = action == Action::Cancel;
+            return if is_possible {
+                self.cancel_stream(simulation).await
+            } else {
+                Err(Error::bad_request(message))
+            };
         };
         if let Action::SetBreakpoints(breakpoints) = &action {
             bounded(breakpoints)?;
@@ -483,6 +503,8 @@ impl Engine {
             },
         };
         let since = place.busy();
+        // Whoever only looks where it stands changes nothing about why.
+        let stays = action == Action::Step(0);
         let mut interrupt = || {
             place.take_turn();
             of.interrupt.load(Ordering::Relaxed)
@@ -494,7 +516,7 @@ impl Engine {
             Action::StepOver(count) => debugger.step_over(count, &mut interrupt),
             Action::StepOut(count) => debugger.step_out(count, &mut interrupt),
             // A breakpoint at the first step is met there.
-            Action::Run if before.status == Status::Ready && before.stopped_at.is_none() => {
+            Action::Run if before.status == Status::Ready && before.stopped_at().is_none() => {
                 debugger.begin(&mut interrupt)
             }
             Action::Run => debugger.resume(&mut interrupt),
@@ -513,7 +535,12 @@ impl Engine {
             }
         };
         let elapsed = place.busy() - since;
-        Ok(standing(debugger, texts, stopped, elapsed))
+        let interrupted = match of.interrupt.load(Ordering::Relaxed) || self.closing().is_cancelled() {
+            true => StopReason::Paused,
+            false => StopReason::Late { bound: timeout, used: elapsed },
+        };
+        let halt = if stays { before.halt } else { Some(StopReason::of(stopped, interrupted)) };
+        Ok(standing(debugger, texts, halt, elapsed))
     }
 }
 
@@ -521,7 +548,7 @@ impl Engine {
 fn standing(
     debugger: &Debugger,
     texts: Vec<BreakpointText>,
-    stopped: Stopped,
+    halt: Option<StopReason>,
     elapsed: Duration,
 ) -> InteractiveState {
     let report = debugger.run().result().map(|result| {
@@ -547,10 +574,7 @@ fn standing(
                 trouble: debugger.trouble(at).map(str::to_owned),
             })
             .collect(),
-        stopped_at: match stopped {
-            Stopped::At(at) => Some(at),
-            Stopped::There | Stopped::End | Stopped::Interrupted => None,
-        },
+        halt,
         report,
         fuel: debugger.run().fuel_used(),
     }

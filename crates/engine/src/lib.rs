@@ -100,7 +100,7 @@ pub use events::{Change, Event, Events, Told};
 pub use flows::answering::{Answer, AnswerOutcome};
 pub use flows::checkup::{RunAilment, RunSymptom};
 pub use flows::code::{Accepted, FlowCode, Halt, LetGo};
-pub use flows::listing::{InterruptInfo, Page, RunInfo, SessionInfo, StepInfo};
+pub use flows::listing::{InterruptInfo, Page, RunInfo, RunsWanted, SessionInfo, StepInfo};
 pub use flows::moving::Moved;
 pub use flows::rewinding::Rewound;
 pub use flows::spans::{Finished, Span, Tracer};
@@ -112,7 +112,7 @@ pub use futures_util::future::BoxFuture;
 pub use grant::{Grant, Scope, Scopes, Token};
 pub use importing::{Given, GivenModule, Watch};
 pub use interactive::{
-    Action, BreakpointState, BreakpointText, HeldRuns, InteractiveRequest, InteractiveState,
+    Action, BreakpointState, BreakpointText, HeldRuns, InteractiveRequest, InteractiveState, StopReason,
 };
 pub use keyring::{Denied, Unnamed};
 pub use merging::{MergeRequest, Preview};

@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use lmlang_history::diff;
 use lmlang_history::log::{Entry, Header, RevisionKind};
-use lmlang_history::merge::{self, Side, merge};
+use lmlang_history::merge::{self, Side, merge, merge_resting};
 use lmlang_history::revision::MAIN;
+use lmlang_history::{Rest, diff};
 use lmlang_ir::{Program, Ref, RefAllocator};
 use lmlang_store::FIRST_SEQ;
 use lmlang_verify::{Checked, Class, Diagnostic, disagreements};
@@ -63,6 +63,8 @@ struct Sides {
     base: Arc<Revision>,
     /// Its content; where there are several such revisions, what they come to together.
     content: Program,
+    /// What the branch, and what is brought in, rest on beyond what they changed since that.
+    rests: [Vec<Rest>; 2],
     /// Whether the branch has all of what is brought in.
     has_all: bool,
 }
@@ -139,7 +141,8 @@ impl Engine {
             Some(expected) => Some(self.named(open, expected).await?),
             None => None,
         };
-        let common = self.common(open, into.revision.entry.number, from.entry.number).await?;
+        let kinship = self.kinship(open, into.revision.entry.number, from.entry.number).await?;
+        let (rests, common) = (kinship.rests(), kinship.common);
         let has_all = common == [self.maker(open, from.entry.number).await?];
         let mut bases = Vec::new();
         for number in common {
@@ -158,7 +161,7 @@ impl Engine {
             };
             content = self.compute(merge).await??;
         }
-        Ok(Sides { into, from, expected, base, content, has_all })
+        Ok(Sides { into, from, expected, base, content, rests, has_all })
     }
 
     async fn found(&self, open: &OpenProgram, number: u64) -> Result<Arc<Revision>, Error> {
@@ -210,6 +213,7 @@ impl Engine {
             counts: difference.counts(),
             root_hash: combined.checked.program().root_hash(),
             resolved: combined.resolved.iter().copied().collect(),
+            rests: combined.rests.clone(),
             ..blank
         };
         let entry = Entry::new(header, difference.edits);
@@ -246,9 +250,9 @@ impl Engine {
         resolutions: Vec<Resolution>,
         refs: RefAllocator,
     ) -> Result<Combined, Error> {
-        let base = sides.content.clone();
+        let (base, rests) = (sides.content.clone(), sides.rests.clone());
         let states = [&sides.into.revision, &sides.from].map(|side| side.checked.clone());
-        self.compute(move || combine(&base, &states, &resolutions, refs)).await?
+        self.compute(move || combine(&base, &states, &rests, &resolutions, refs)).await?
     }
 }
 
@@ -277,16 +281,19 @@ pub(crate) fn unmergeable(error: merge::Error) -> Error {
     }
 }
 
-/// What a change set on an older state, which is right there, comes to on a newer one.
+/// What a change set on an older state, which is right there, comes to on a newer one. `rests` is what the newer one and the
+/// change set rest on beyond what they changed.
 ///
 /// With `complete`, what neither state lacks and both together do is a conflict, too.
 pub(crate) fn carry_over(
     base: &Checked,
     head: &Checked,
     changed: &Checked,
+    rests: [&[Rest]; 2],
     complete: bool,
 ) -> Result<Result<Checked, Vec<Collision>>, Error> {
-    let merged = merged_states(base.program(), head.program(), changed.program())?;
+    let states = [head.program(), changed.program()];
+    let merged = merge_resting(base.program(), states, rests, &[], |_| Vec::new()).map_err(unmergeable)?;
     if !merged.conflicts.is_empty() {
         return Ok(Err(merged.conflicts.into_iter().map(Collision::from).collect()));
     }

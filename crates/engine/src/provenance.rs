@@ -14,7 +14,8 @@ impl Engine {
     /// The revisions that made and last changed an entity, as of a revision; `owner` is what it is part of.
     ///
     /// What a merge brought in was made and changed on the branch that it merged; what both sides had changed, or a resolution
-    /// has, was changed by the merge. What a restore brought in was made there.
+    /// has, was changed by the merge. An undo and a redo leave what they go back to to those who made that. What a restore
+    /// brought in was made there.
     pub async fn provenance(
         &self,
         open: &OpenProgram,
@@ -23,8 +24,8 @@ impl Engine {
         owner: Option<Ref>,
     ) -> Result<Touched, Error> {
         let mut touched = self.touched(open, revision, of, owner).await?;
-        while let Some(merge) = self.header(open, touched.modified).await?
-            && let Some(number) = self.changed_before(open, &merge, of, owner).await?
+        while let Some(entry) = self.header(open, touched.modified).await?
+            && let Some(number) = self.changed_before(open, &entry, of, owner).await?
         {
             touched.modified = number;
         }
@@ -41,17 +42,23 @@ impl Engine {
         Ok(touched)
     }
 
-    /// The entry behind a merge that touches an entity: the last one to change that on the branch that was merged; none if
-    /// the merge has changed it itself, or the entry is no merge.
+    /// The entry behind one that touches an entity: for a merge the last one to change that on the branch that was merged, for
+    /// an undo and a redo the last one in the state that they went to; none if the entry has changed it itself.
     async fn changed_before(
         &self,
         open: &OpenProgram,
-        merge: &Header,
+        entry: &Header,
         of: Ref,
         owner: Option<Ref>,
     ) -> Result<Option<u64>, Error> {
-        let (RevisionKind::Merge, [ours, theirs]) = (merge.kind, &merge.parents[..]) else { return Ok(None) };
-        if self.has_settled(open, merge, of).await? {
+        if let (true, Some(target)) = (entry.kind.goes_along_line(), entry.target) {
+            return match self.touching(open, of, owner, target, 1).await?.pop() {
+                Some(newest) => Ok(Some(newest.number)),
+                None => self.made_with(open, owner, target).await,
+            };
+        }
+        let (RevisionKind::Merge, [ours, theirs]) = (entry.kind, &entry.parents[..]) else { return Ok(None) };
+        if self.has_settled(open, entry, of).await? {
             return Ok(None);
         }
         let Some(newest) = self.touching(open, of, owner, *theirs, 1).await?.pop() else {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
-use lmlang_interp::{Entry, Environment, Files, Input, StartError, TraceLevel};
+use lmlang_interp::{Entry, Environment, Files, Input, Outcome, Place, StartError, TraceLevel};
 use lmlang_ir::{FuncRef, Param, Program, Value, text};
 use lmlang_store::{Most, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
 use crate::interactive::{Interactive, InteractiveRecord};
 use crate::kept::request_bytes;
-use crate::simulate::{Bounds, Report, RunRequest, Simulation};
+use crate::simulate::{Bounds, Cut, Report, RunRequest, Simulation};
 use crate::tiers::{self, Tier};
 
 /// The version of the form that is written.
@@ -167,11 +167,21 @@ struct Ended {
     elapsed: Duration,
     #[serde(default)]
     compiling: Duration,
-    /// Whether the clock ended it: the run itself would go on.
+    /// What ended it, if the run itself would go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cut: Option<Cut>,
+    /// The same as older records say it: whether the clock ended it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     by_time: bool,
     /// What it had used, if it was compiled code: the interpreter could take very long to come that far again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     compiled: Option<Used>,
+}
+
+impl Ended {
+    fn cut(&self) -> Option<Cut> {
+        self.cut.or(self.by_time.then_some(Cut::Time))
+    }
 }
 
 /// What a run has used.
@@ -223,7 +233,8 @@ impl Record {
                 steps: report.result.steps,
                 elapsed: report.elapsed,
                 compiling: report.compiling,
-                by_time: report.is_by_time(),
+                cut: report.cut(),
+                by_time: false,
                 compiled: (report.tier == Tier::Compiled)
                     .then_some(Used { fuel: report.result.fuel_used, memory: report.result.memory_peak }),
             }),
@@ -297,7 +308,7 @@ impl Engine {
 
     /// Stores a simulation that begins, unless there is one of the same request already: then it is that one.
     ///
-    /// What the clock ended would go further today, so it is run anew.
+    /// What the clock ended would go further today, and what was cancelled too, so it is run anew.
     pub(crate) async fn record_once(&self, simulation: Arc<Simulation>) -> Result<Arc<Simulation>, Error> {
         if request_bytes(&simulation.request) > LARGE {
             return Ok(self.0.simulations.kept().keep(&simulation, self.oldest_kept()));
@@ -321,11 +332,12 @@ impl Engine {
     ) -> Result<Arc<Simulation>, Error> {
         let stored = self.store().simulation_of(digest).await?;
         let same = match stored {
-            Some(row) if !ended_by_time(&row) => self.simulation(row.id).await?,
+            Some(row) if !was_cut(&row) => self.simulation(row.id).await?,
             Some(_) | None => None,
         };
         // Its end may not be stored yet.
-        let same = same.filter(|same| !same.report().is_some_and(|report| report.is_by_time()));
+        let same = same
+            .filter(|same| !same.is_cancelled() && same.report().is_none_or(|report| report.cut().is_none()));
         if let Some(same) = &same {
             same.ask(simulation.asked());
         }
@@ -423,9 +435,14 @@ impl Engine {
         let work = tokio::task::spawn_blocking(move || {
             let refused = |error: StartError| Error::bad_request(error.to_string());
             let Ended { elapsed, compiling, .. } = ended;
+            let timeout = simulation.request.bounds.timeout(engine.limits());
             if let Some(Used { fuel, memory }) = ended.compiled {
-                if ended.by_time {
-                    let result = tiers::result(tiers::timed_out(), ended.steps, fuel, memory);
+                if let Some(cut) = ended.cut() {
+                    let outcome = match cut {
+                        Cut::Time => tiers::timed_out(),
+                        Cut::Cancelled => Outcome::Cancelled { place: Place::default() },
+                    };
+                    let result = tiers::within(timeout, tiers::result(outcome, ended.steps, fuel, memory));
                     return Ok(Report { result, elapsed, compiling, tier: Tier::Compiled });
                 }
                 let long = Duration::MAX;
@@ -437,7 +454,7 @@ impl Engine {
                 return Ok(Report { elapsed, compiling, ..report });
             }
             let mut run = engine.start(&simulation).map_err(refused)?;
-            let to = if ended.by_time { ended.steps } else { u64::MAX };
+            let to = if ended.cut().is_some() { ended.steps } else { u64::MAX };
             run.go_to(to, &mut || {
                 place.take_turn();
                 engine.closing().is_cancelled()
@@ -445,17 +462,20 @@ impl Engine {
             if engine.closing().is_cancelled() {
                 return Err(Error::Closed);
             }
-            if ended.by_time {
-                run.time_out();
+            match ended.cut() {
+                Some(Cut::Time) => run.time_out(),
+                Some(Cut::Cancelled) => run.cancel(),
+                None => {}
             }
-            Ok(Report { result: run.into_result(), elapsed, compiling, tier: Tier::Interpreter })
+            let result = tiers::within(timeout, run.into_result());
+            Ok(Report { result, elapsed, compiling, tier: Tier::Interpreter })
         });
         joined(work.await)?
     }
 }
 
-/// Whether the clock ended a stored simulation, or nobody can tell.
-fn ended_by_time(row: &lmlang_store::Simulation) -> bool {
+/// Whether a stored simulation ended before its own end, or nobody can tell.
+fn was_cut(row: &lmlang_store::Simulation) -> bool {
     let record = serde_json::from_slice::<Record>(&row.payload);
-    record.map_or(true, |record| record.ended.is_some_and(|ended| ended.by_time))
+    record.map_or(true, |record| record.ended.is_some_and(|ended| ended.cut().is_some()))
 }

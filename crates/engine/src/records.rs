@@ -2,7 +2,7 @@
 
 use lmlang_history::log::{Actor, ActorKind, Entry, Header, Idempotency, Origin, RevisionKind};
 use lmlang_history::record::{decode_edits, encode_edits};
-use lmlang_history::{ChangeCounts, Edit};
+use lmlang_history::{ChangeCounts, Edit, Rest};
 use lmlang_ir::{Hash, Ref};
 use lmlang_store as store;
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,7 @@ pub(crate) fn header_by(actor: store::Actor, row: store::Header) -> Result<Heade
         also_reverts: notes.also_reverts.clone(),
         resolved: refs(&notes.resolved)
             .ok_or_else(|| damaged("it names something that is no ref".to_owned()))?,
+        rests: notes.rests().ok_or_else(|| damaged("it names something that is no ref".to_owned()))?,
         name: notes.name.clone(),
         names: notes.names().ok_or_else(|| damaged("it names something that is no ref".to_owned()))?,
         idempotency,
@@ -184,6 +185,9 @@ struct Notes {
     /// What the edits of resolutions made or changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     resolved: Vec<String>,
+    /// What its edits rest on, each with what was made of that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rests: Vec<(String, Vec<String>)>,
     /// The checkpoint or branch that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
@@ -201,6 +205,10 @@ impl Notes {
     fn names(&self) -> Option<Vec<(String, Ref)>> {
         self.names.iter().map(|(name, of)| Some((name.clone(), of.parse().ok()?))).collect()
     }
+
+    fn rests(&self) -> Option<Vec<Rest>> {
+        self.rests.iter().map(|(on, by)| Some(Rest { on: on.parse().ok()?, by: refs(by)? })).collect()
+    }
 }
 
 fn refs(texts: &[String]) -> Option<Vec<Ref>> {
@@ -215,6 +223,11 @@ fn encode_notes(entry: &Header) -> Vec<u8> {
         reverts: entry.reverts.clone(),
         also_reverts: entry.also_reverts.clone(),
         resolved: entry.resolved.iter().map(Ref::to_string).collect(),
+        rests: entry
+            .rests
+            .iter()
+            .map(|rest| (rest.on.to_string(), rest.by.iter().map(Ref::to_string).collect()))
+            .collect(),
         name: entry.name.clone(),
         names: entry.names.iter().map(|(name, of)| (name.clone(), of.to_string())).collect(),
     };

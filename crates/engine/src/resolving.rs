@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use lmlang_history::Edit;
-use lmlang_history::merge::{self, Merge, Side, merge_checked};
+use lmlang_history::merge::{self, Merge, Side, merge_resting};
 use lmlang_history::request::{EditRequest, MoveFunction, Rename, expand};
+use lmlang_history::{Edit, Rest};
 use lmlang_ir::{Program, Ref, RefAllocator};
 use lmlang_verify::{Checked, Diagnostic, disagreements};
 
@@ -32,6 +32,8 @@ pub(crate) struct Combined {
     pub(crate) conflicts: Vec<Collision>,
     /// What the edits of resolutions made or changed.
     pub(crate) resolved: BTreeSet<Ref>,
+    /// What these edits rest on beyond what they say.
+    pub(crate) rests: Vec<Rest>,
 }
 
 /// What three states come to with sides taken.
@@ -48,12 +50,14 @@ const MOST_TOLD: usize = 20;
 pub(crate) fn combine(
     base: &Program,
     sides: &[Checked; 2],
+    rests: &[Vec<Rest>; 2],
     resolutions: &[Resolution],
     mut refs: RefAllocator,
 ) -> Result<Combined, Error> {
+    let known = rests.each_ref().map(Vec::as_slice);
     let programs = sides.each_ref().map(|side| side.program().clone());
-    let plain = Attempt::of(base, sides, &programs, &[])?;
-    let (mut resolved, mut faults) = (BTreeSet::new(), Vec::new());
+    let plain = Attempt::of(base, sides, &programs, known, &[])?;
+    let (mut resolved, mut rests, mut faults) = (BTreeSet::new(), Vec::new(), Vec::new());
     let (mut apart, mut told_apart) = (programs.clone(), Vec::new());
     let mut rest: Vec<(Ref, Vec<(usize, &EditRequest)>)> = Vec::new();
     for Resolution { of, edits, .. } in resolutions {
@@ -85,10 +89,15 @@ pub(crate) fn combine(
     resolved.extend(told_apart.iter().map(|(.., subject)| *subject));
     let now = match takes.is_empty() && resolved.is_empty() {
         true => plain,
-        false => Attempt::of(base, sides, &apart, &takes)?,
+        false => Attempt::of(base, sides, &apart, known, &takes)?,
     };
-    if let Some(of) = now.merged.idle.iter().find(|of| !shown.contains(of)) {
-        return Err(not_in_conflict(*of, &(&shown | &now.open())));
+    for of in now.merged.idle.iter().filter(|of| !shown.contains(of)) {
+        let message = not_in_conflict(*of, &(&shown | &now.open()));
+        // What neither side has, nor had, nobody was shown.
+        if [base, &programs[0], &programs[1]].iter().all(|program| program.place(*of).is_none()) {
+            return Err(Error::bad_request(message));
+        }
+        faults.push(Collision::plain(of.to_string(), kind::STALE_BASE, message));
     }
     let Attempt { merged, mut checked, mut together } = now;
     let mut conflicts: Vec<Collision> = merged.conflicts.into_iter().map(Collision::from).collect();
@@ -112,6 +121,7 @@ pub(crate) fn combine(
             Ok(expanded) => {
                 program = expanded.program;
                 resolved.extend(expanded.edits.iter().map(Edit::subject));
+                rests.extend(expanded.rests);
                 // Whoever says what it is to be has looked at both sides.
                 conflicts.retain(|conflict| conflict.of != of.to_string());
             }
@@ -130,7 +140,7 @@ pub(crate) fn combine(
     conflicts.append(&mut faults);
     let sides = [base, ours.program(), theirs.program()].map(Some);
     conflicts.extend(together.iter().map(|found| Collision::disagreement(checked.program(), sides, found)));
-    Ok(Combined { checked, refs, conflicts, resolved })
+    Ok(Combined { checked, refs, conflicts, resolved, rests })
 }
 
 impl Attempt {
@@ -139,11 +149,12 @@ impl Attempt {
         base: &Program,
         sides: &[Checked; 2],
         programs: &[Program; 2],
+        rests: [&[Rest]; 2],
         takes: &[merge::Resolution],
     ) -> Result<Attempt, Error> {
         let [ours, theirs] = sides;
         let (mut checked, mut together) = (ours.clone(), Vec::new());
-        let merged = merge_checked(base, &programs[0], &programs[1], takes, |program| {
+        let merged = merge_resting(base, programs.each_ref(), rests, takes, |program| {
             checked = ours.update(program.clone());
             together = disagreements(&checked, ours, theirs);
             together
@@ -200,7 +211,7 @@ fn side_index(side: Side) -> usize {
     }
 }
 
-fn not_in_conflict(of: Ref, open: &BTreeSet<Ref>) -> Error {
+fn not_in_conflict(of: Ref, open: &BTreeSet<Ref>) -> String {
     let told: Vec<String> = open.iter().take(MOST_TOLD).map(|of| format!("`{of}`")).collect();
     let are = match open.len().saturating_sub(MOST_TOLD) {
         0 if told.is_empty() => "nothing is".to_owned(),
@@ -208,5 +219,5 @@ fn not_in_conflict(of: Ref, open: &BTreeSet<Ref>) -> Error {
         0 => format!("{} are", told.join(", ")),
         more => format!("{} and {more} more are", told.join(", ")),
     };
-    Error::bad_request(format!("`{of}` is not in conflict; {are}"))
+    format!("`{of}` is not in conflict; {are}")
 }

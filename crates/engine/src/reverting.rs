@@ -10,8 +10,8 @@ use std::sync::Arc;
 use lmlang_history::footprint::{Collision as Touching, Footprint, Touch, footprint};
 use lmlang_history::line::NothingToDo;
 use lmlang_history::log::{Entry, Header, RevisionKind};
-use lmlang_history::merge::{Conflict as Colliding, Merge};
-use lmlang_history::{Diff, Edit, apply_all, diff};
+use lmlang_history::merge::{Conflict as Colliding, merge_resting};
+use lmlang_history::{Diff, Edit, Rest, apply_all, diff};
 use lmlang_ir::{FuncRef, Program, RefAllocator};
 use lmlang_verify::{Checked, Class, Diagnostic};
 use uuid::Uuid;
@@ -22,7 +22,7 @@ use crate::choosing::{Which, in_line, taken_back_without};
 use crate::conflict::{Collision, Conflict, kind, moved};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
-use crate::merging::merged_states;
+use crate::merging::unmergeable;
 use crate::opening::damaged;
 use crate::request::Call;
 use crate::timeline::{Head, Revision};
@@ -383,7 +383,7 @@ impl RevertRequest {
             Which::Author(author) | Which::Newest(author, _) => {
                 format!("no revision of `{branch}` by `{author}` could be taken back")
             }
-            Which::Run(run) => format!("the content of `{branch}` has nothing by the run {run}"),
+            Which::Run(run) => format!("the content of `{branch}` has nothing by the run R-{run}"),
             Which::TakenBack(author, _) => {
                 format!(
                     "nothing by `{author}` was taken back on `{branch}` since the last change by `{author}`"
@@ -445,7 +445,12 @@ impl Undertaking {
             while start > 0 && is_removed(start - 1) {
                 start -= 1;
             }
-            let merged: Merge = merged_states(&states[end], &program, &states[start])?;
+            // Who made something of what is taken back has it as it was until now.
+            let kept = self.steps[end..].iter().filter(|step| !removed.contains(&step.header.number));
+            let rests: Vec<Rest> = kept.flat_map(|step| step.header.rests.iter().cloned()).collect();
+            let sides = [&program, &states[start]];
+            let merged = merge_resting(&states[end], sides, [&rests, &[]], &[], |_| Vec::new());
+            let merged = merged.map_err(unmergeable)?;
             conflicts.extend(merged.conflicts.into_iter().map(|conflict| (end, conflict)));
             program = merged.program;
             end = start;
@@ -463,10 +468,11 @@ impl Undertaking {
         let touches = |at: usize, over: &Touching| match over {
             Touching::Touch(touch) => prints[at].writes.contains(touch) || prints[at].reads.contains(touch),
             Touching::Gap(gap) => prints[at].gaps.contains_key(gap),
+            Touching::Rest(of) => self.steps[at].header.rests.iter().any(|rest| rest.on == *of),
         };
         // What a node followed when it came may be gone: then it is the region that tells.
         let fills = |at: usize, over: &Touching| match over {
-            Touching::Touch(_) => false,
+            Touching::Touch(_) | Touching::Rest(_) => false,
             Touching::Gap(gap) => prints[at].gaps.keys().any(|other| other.region == gap.region),
         };
         let mut found = BTreeSet::new();

@@ -5,6 +5,7 @@
 //! step to its last batch, whoever waits for it, and ends with its bounds or with its caller.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,7 +17,9 @@ use lmlang_interp::{
 };
 use lmlang_ir::{FuncRef, NodeRef, Value};
 use lmlang_store::Timestamp;
-use tokio::sync::OnceCell;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Notify, OnceCell};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::config::Limits;
@@ -26,7 +29,7 @@ use crate::interactive::Interactive;
 use crate::kept::{Kept, request_bytes, result_bytes};
 use crate::places::{Place, Places, Slices};
 use crate::steps::within;
-use crate::tiers::Tier;
+use crate::tiers::{self, Tier};
 use crate::timeline::Revision;
 
 /// What is run, and within what bounds.
@@ -129,6 +132,10 @@ pub struct Simulation {
     /// When it was asked for last, in microseconds of UTC; its retention counts from here.
     asked: AtomicI64,
     result: Mutex<Option<Arc<Report>>>,
+    /// Woken when it ends.
+    ended: Notify,
+    /// Cancelled by whoever wants its streams to end.
+    cancelled: CancellationToken,
     /// Streams that run it.
     streams: AtomicUsize,
     /// The cursor behind the furthest step that a reader was given.
@@ -154,6 +161,8 @@ impl Simulation {
             request,
             asked: AtomicI64::new(asked.0),
             result: Mutex::new(None),
+            ended: Notify::new(),
+            cancelled: CancellationToken::new(),
             streams: AtomicUsize::new(0),
             position: AtomicU64::new(0),
             compiling: AtomicU64::new(0),
@@ -241,13 +250,46 @@ impl Simulation {
 
     /// Keeps how it ended, unless it has ended before, and answers how it did.
     pub(crate) fn ended(&self, report: Arc<Report>) -> Arc<Report> {
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(result.get_or_insert(report))
+        let report = {
+            let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(result.get_or_insert(report))
+        };
+        self.ended.notify_waiters();
+        report
+    }
+
+    /// Has the streams that run it come to an end, unless it has ended; tells whether there are any.
+    pub(crate) fn cancel(&self) -> bool {
+        if self.report().is_some() {
+            return false;
+        }
+        self.cancelled.cancel();
+        self.streams.load(Ordering::SeqCst) > 0
+    }
+
+    /// Whether somebody has cancelled it before it ended.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.is_cancelled()
+    }
+
+    /// What ends the streams that run it.
+    pub(crate) fn cancelled(&self) -> &CancellationToken {
+        &self.cancelled
+    }
+
+    /// Waits for its end.
+    pub(crate) async fn wait(&self) {
+        let mut ended = pin!(self.ended.notified());
+        // From here on no end is missed.
+        ended.as_mut().enable();
+        if self.report().is_none() {
+            ended.await;
+        }
     }
 
     /// Counts a stream that runs it, until what is returned is dropped.
     pub(crate) fn streaming(self: &Arc<Self>) -> Streaming {
-        self.streams.fetch_add(1, Ordering::Relaxed);
+        self.streams.fetch_add(1, Ordering::SeqCst);
         Streaming(Arc::clone(self))
     }
 }
@@ -258,7 +300,7 @@ pub(crate) struct Streaming(Arc<Simulation>);
 
 impl Drop for Streaming {
     fn drop(&mut self) {
-        self.0.streams.fetch_sub(1, Ordering::Relaxed);
+        self.0.streams.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -276,10 +318,24 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether the clock ended it.
-    pub(crate) fn is_by_time(&self) -> bool {
-        matches!(self.result.outcome, Outcome::LimitReached { limit: LimitKind::Time, .. })
+    /// What ended it before its own end, if anything did: the run itself would go on.
+    pub(crate) fn cut(&self) -> Option<Cut> {
+        match self.result.outcome {
+            Outcome::LimitReached { limit: LimitKind::Time, .. } => Some(Cut::Time),
+            Outcome::Cancelled { .. } => Some(Cut::Cancelled),
+            _ => None,
+        }
     }
+}
+
+/// What ends a run before its own end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Cut {
+    /// The clock.
+    Time,
+    /// Somebody who has cancelled it.
+    Cancelled,
 }
 
 type Beginning = HashMap<[u8; 32], Arc<OnceCell<Arc<Simulation>>>>;
@@ -406,7 +462,8 @@ impl Engine {
                 let cut = within(found.steps, &mut left, &mut steps);
                 let covered = cut.or(found.next).unwrap_or(u64::MAX).min(found.result.steps);
                 let (elapsed, compiling) = (place.busy(), Duration::ZERO);
-                let report = Report { result: found.result, elapsed, compiling, tier: Tier::Interpreter };
+                let result = tiers::within(timeout, found.result);
+                let report = Report { result, elapsed, compiling, tier: Tier::Interpreter };
                 NodesRun { report, steps, covered }
             })
         });
@@ -470,6 +527,7 @@ impl Engine {
                 });
                 if let Some(result) = result {
                     let (elapsed, compiling) = (place.busy() - before, simulation.compiling());
+                    let result = tiers::within(timeout, result);
                     return Ok(Report { result, elapsed, compiling, tier: Tier::Compiled });
                 }
             }
@@ -484,7 +542,7 @@ impl Engine {
                 Control::TimeOut => run.time_out(),
             }
         }
-        let (result, compiling) = (run.into_result(), simulation.compiling());
+        let (result, compiling) = (tiers::within(timeout, run.into_result()), simulation.compiling());
         Ok(Report { result, elapsed: place.busy() - before, compiling, tier: Tier::Interpreter })
     }
 }

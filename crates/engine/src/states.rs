@@ -32,23 +32,23 @@ impl Engine {
     pub async fn revision(&self, open: &OpenProgram, at: Option<&str>) -> Result<Arc<Revision>, Error> {
         let Some(at) = at else { return Ok(open.timeline.head().main.revision.clone()) };
         let number = self.number_of(open, at).await?;
-        self.state(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
+        self.state(open, number).await?.ok_or_else(|| unknown(open, at))
     }
 
     /// The header of the revision that a caller names. Builds no state.
     pub(crate) async fn named(&self, open: &OpenProgram, at: &str) -> Result<Arc<Header>, Error> {
         let number = self.number_of(open, at).await?;
-        self.content_header(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
+        self.content_header(open, number).await?.ok_or_else(|| unknown(open, at))
     }
 
     /// The header of the entry that a caller names, whether or not it changes the content. Builds no state.
     pub async fn entry_named(&self, open: &OpenProgram, at: &str) -> Result<Arc<Header>, Error> {
         let number = self.number_of(open, at).await?;
-        self.header(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
+        self.header(open, number).await?.ok_or_else(|| unknown(open, at))
     }
 
     async fn number_of(&self, open: &OpenProgram, at: &str) -> Result<u64, Error> {
-        let unknown = || Error::not_found("revision", at);
+        let unknown = || unknown(open, at);
         let name: RevisionName = at.parse().map_err(|_| unknown())?;
         if matches!(&name.base, Base::Number(number) if *number > open.timeline.head().last) {
             // Another process may have made it a moment ago.
@@ -141,10 +141,19 @@ impl Engine {
     }
 }
 
-/// The error of a name that no branch and no checkpoint has.
+/// The error of a revision that there is not, with the head.
+fn unknown(open: &OpenProgram, at: &str) -> Error {
+    let candidates = vec![format!("r{}", open.timeline.head().main.revision.entry.number)];
+    Error::NotFound { what: "revision", given: at.to_owned(), candidates, retired: false }
+}
+
+/// The error of a name that no branch and no checkpoint has, with near ones, or else the head.
 fn nobodys(head: &Head, at: &str, name: &str) -> Error {
     let branches = head.branches.iter().map(|branch| branch.name.as_str()).chain([MAIN]);
     let names = branches.chain(head.checkpoints.iter().map(|checkpoint| checkpoint.name.as_str()));
-    let candidates = lmlang_ir::text::nearest(name, names);
+    let mut candidates = lmlang_ir::text::nearest(name, names);
+    if candidates.is_empty() {
+        candidates.push(format!("r{}", head.main.revision.entry.number));
+    }
     Error::NotFound { what: "revision", given: at.to_owned(), candidates, retired: false }
 }

@@ -14,6 +14,7 @@ use crate::error::{Error, joined};
 use crate::places::Place;
 use crate::simulate::{Report, RunRequest, Simulation, Status};
 use crate::steps::PAGE;
+use crate::tiers::Tier;
 use crate::timeline::Revision;
 
 /// Part of a trace as it streams.
@@ -88,6 +89,50 @@ impl Engine {
         Ok(self.pump(simulation, from, batching, place))
     }
 
+    /// Cancels a simulation that streams, for all who read it: it ends where it is, or where its readers had come if none
+    /// reads it. One that has ended stays as it ended.
+    pub(crate) async fn cancel_stream(&self, simulation: &Arc<Simulation>) -> Result<(), Error> {
+        simulation.ask(self.0.clock.now());
+        if simulation.cancel() {
+            // Those that run it say where it ends.
+            tokio::time::timeout(self.limits().control_wait, simulation.wait()).await.ok();
+        }
+        if simulation.report().is_some() {
+            return Ok(());
+        }
+        let mut place = self.place().await?;
+        let (engine, simulation) = (self.clone(), Arc::clone(simulation));
+        let ended = tokio::task::spawn_blocking(move || {
+            let steps = simulation.position();
+            let report = engine.cancelled_at(&simulation, steps, &mut place);
+            let report = report.map_err(|error| Error::bad_request(error.to_string()))?;
+            if engine.closing().is_cancelled() {
+                return Err(Error::Closed);
+            }
+            engine.conclude(&simulation, report);
+            Ok(())
+        });
+        joined(ended.await)?
+    }
+
+    /// How a run ends that is cancelled after so many steps.
+    fn cancelled_at(
+        &self,
+        simulation: &Simulation,
+        steps: u64,
+        place: &mut Place,
+    ) -> Result<Report, StartError> {
+        let since = place.busy();
+        let mut run = self.start(simulation)?;
+        run.go_to(steps, &mut || {
+            place.take_turn();
+            self.closing().is_cancelled()
+        });
+        run.cancel();
+        let (result, elapsed) = (run.into_result(), place.busy().saturating_sub(since));
+        Ok(Report { result, elapsed, compiling: Duration::ZERO, tier: Tier::Interpreter })
+    }
+
     /// Streams a trace from a thread of its own.
     fn pump(
         &self,
@@ -117,6 +162,10 @@ impl Engine {
         batching: Batching,
     ) -> Result<(), StartError> {
         let known = simulation.report();
+        // The trace of what has ended is shown however it did.
+        if known.is_none() {
+            reader.cancelled = simulation.cancelled().clone();
+        }
         let fuel = known.as_ref().map(|report| report.result.fuel_used);
         let level = simulation.request.trace;
         let mut shown = Shown { cursor: from, end: End::All };
@@ -126,6 +175,10 @@ impl Engine {
             shown = self.show(&mut reader, simulation, &mut trace, from, batching);
         }
         let report = match (known, shown.end) {
+            (None, End::Left) if simulation.is_cancelled() => {
+                let report = self.cancelled_at(simulation, shown.cursor, &mut reader.place)?;
+                self.conclude(simulation, report)
+            }
             (_, End::Left) => {
                 self.pause(simulation);
                 return Ok(());
@@ -135,11 +188,11 @@ impl Engine {
                 let Reader { sender, place, pulse, .. } = &mut reader;
                 let mut left = |steps: u64| {
                     pulse.beat(sender, || shown.silent(steps));
-                    sender.is_closed()
+                    sender.is_closed() || simulation.is_cancelled()
                 };
                 let timeout = simulation.request.bounds.timeout(self.limits());
                 let report = self.run_to_end(simulation, place, timeout, &mut left)?;
-                if matches!(report.result.outcome, Outcome::Cancelled { .. }) {
+                if matches!(report.result.outcome, Outcome::Cancelled { .. }) && !simulation.is_cancelled() {
                     self.pause(simulation);
                     return Ok(());
                 }
@@ -270,7 +323,7 @@ pub(crate) enum End {
     All,
     /// A bound of bytes or of time was met.
     Bound,
-    /// The reader has gone, or takes nothing.
+    /// The reader has gone, or takes nothing, or the run is cancelled.
     Left,
 }
 
@@ -280,6 +333,8 @@ pub(crate) struct Reader {
     place: Place,
     runtime: Handle,
     closing: CancellationToken,
+    /// Ends what it reads before its time.
+    cancelled: CancellationToken,
     pulse: Pulse,
 }
 
@@ -306,11 +361,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 impl Reader {
     pub(crate) fn new(engine: &Engine, sender: mpsc::Sender<Batch>, place: Place, pulse: Duration) -> Reader {
         let pulse = Pulse { every: pulse, last: Instant::now() };
-        Reader { sender, place, runtime: Handle::current(), closing: engine.closing().clone(), pulse }
+        let (runtime, closing) = (Handle::current(), engine.closing().clone());
+        Reader { sender, place, runtime, closing, cancelled: CancellationToken::new(), pulse }
     }
 
     fn has_gone(&self) -> bool {
-        self.sender.is_closed() || self.closing.is_cancelled()
+        self.sender.is_closed() || self.closing.is_cancelled() || self.cancelled.is_cancelled()
     }
 
     /// Says that the run goes on, if nothing has been said for a while.
@@ -327,11 +383,12 @@ impl Reader {
             Err(TrySendError::Full(batch)) => batch,
         };
         self.place.rest();
-        let Reader { sender, runtime, closing, .. } = self;
+        let Reader { sender, runtime, closing, cancelled, .. } = self;
         runtime.block_on(async {
             tokio::select! {
                 sent = tokio::time::timeout(PATIENCE, sender.send(batch)) => matches!(sent, Ok(Ok(()))),
                 () = closing.cancelled() => false,
+                () = cancelled.cancelled() => false,
             }
         })
     }

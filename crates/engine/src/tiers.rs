@@ -1,6 +1,6 @@
 //! Tiers: the interpreter, which can show every step, and compiled code, which is faster and costs something first.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lmlang_compiled::{Ending, Refusal, Start, Unit};
 use lmlang_interp::{Control, LimitKind, Outcome, Place, Run, RunResult};
@@ -51,6 +51,12 @@ impl Engine {
             Ending::Stopped | Ending::Missing { .. } => None,
         }
     }
+}
+
+/// The same, with how long it might take, where that is what ended it.
+pub(crate) fn within(timeout: Duration, mut result: RunResult) -> RunResult {
+    result.outcome.tell_time(timeout);
+    result
 }
 
 /// How compiled code ends whose time is over. Nobody knows where it was.

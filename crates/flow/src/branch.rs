@@ -36,8 +36,8 @@ pub(crate) enum Position {
     Asking { asked: u64, then: String },
     /// Before a node, until the arms with these numbers have ended.
     Forked { first: u32, count: u32, join: String },
-    /// Before a node, until another run has ended.
-    Sub { since: u64, flow: String, input: Value, into: String, then: String },
+    /// Before a node, until another run has ended that the node before it asked for.
+    Sub { since: u64, node: String, flow: String, input: Value, into: String, then: String },
     /// Nowhere.
     Ended,
 }

@@ -37,7 +37,7 @@ pub struct Run {
 enum Ended {
     Completed,
     Failed { failure: Failure, node: Option<String> },
-    Cancelled { reason: Option<String> },
+    Cancelled { by: String, reason: Option<String> },
 }
 
 /// How a run stands.
@@ -187,11 +187,11 @@ impl Run {
         }
     }
 
-    /// Why somebody stopped it.
+    /// Who stopped it, and why.
     #[must_use]
-    pub fn cancellation(&self) -> Option<&str> {
+    pub fn cancellation(&self) -> Option<(&str, Option<&str>)> {
         match &self.ended {
-            Some(Ended::Cancelled { reason }) => reason.as_deref(),
+            Some(Ended::Cancelled { by, reason }) => Some((by.as_str(), reason.as_deref())),
             Some(Ended::Completed | Ended::Failed { .. }) | None => None,
         }
     }
@@ -328,8 +328,8 @@ impl Run {
             }
             What::Expired { asked } => self.expire(*asked, entry, corrupt)?,
             What::SubEnded { place, result } => self.end_sub(place, result, entry, corrupt, misfit)?,
-            What::Cancelled { reason, .. } => {
-                self.end(Ended::Cancelled { reason: reason.clone() });
+            What::Cancelled { by, reason } => {
+                self.end(Ended::Cancelled { by: by.clone(), reason: reason.clone() });
             }
             // Whoever folds the journal knows what it is a run of by now.
             What::Moved { .. } => {}
@@ -370,6 +370,7 @@ impl Run {
             Goto::Sub { flow, input, into, then } => {
                 branch.position = Position::Sub {
                     since: entry.number,
+                    node: stepped.node.clone(),
                     flow: flow.clone(),
                     input: input.clone(),
                     into: into.clone(),
@@ -554,14 +555,14 @@ impl Run {
         misfit: impl Fn(StateError) -> Corrupt,
     ) -> Result<(), Corrupt> {
         let branch = self.branches.get_mut(place).ok_or_else(&corrupt)?;
-        let Position::Sub { into, then, .. } = branch.position.clone() else { return Err(corrupt()) };
+        let Position::Sub { node, into, then, .. } = branch.position.clone() else { return Err(corrupt()) };
         match result {
             Ok(shown) => {
                 let update = Update::none().with(&into, shown.clone());
                 branch.change(&self.flow, place, &update).map_err(misfit)?;
                 self.go(place, &then, entry.time);
             }
-            Err(failure) => self.end(Ended::Failed { failure: failure.clone(), node: None }),
+            Err(failure) => self.end(Ended::Failed { failure: failure.clone(), node: Some(node) }),
         }
         Ok(())
     }

@@ -136,6 +136,9 @@ pub struct Subject {
     pub into: String,
     /// The revision of that branch which the question was asked about.
     pub base: u64,
+    /// Whether somebody else has to agree than who began the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub others: bool,
 }
 
 impl Step {

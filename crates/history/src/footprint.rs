@@ -207,6 +207,8 @@ pub enum Collision {
     Touch(Touch),
     /// Both put something there whose order others can observe.
     Gap(Gap),
+    /// One made something else of the entity, which the other changes. No footprint has that: see [`Rest`](crate::Rest).
+    Rest(Ref),
 }
 
 impl Footprint {

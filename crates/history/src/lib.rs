@@ -17,6 +17,7 @@ pub mod merge;
 pub mod provenance;
 pub mod record;
 pub mod request;
+mod rest;
 pub mod revision;
 pub mod snapshot;
 #[cfg(test)]
@@ -29,3 +30,4 @@ pub use diff::{
 pub use edit::{Edit, FunctionEdit};
 pub use footprint::{Collision, Footprint, footprint};
 pub use provenance::{Provenance, Touched};
+pub use rest::Rest;

@@ -9,6 +9,7 @@ use lmlang_ir::{Hash, Ref};
 use crate::diff::ChangeCounts;
 use crate::edit::Edit;
 use crate::line::Step;
+use crate::rest::Rest;
 
 /// What an entry did to its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +63,21 @@ impl RevisionKind {
             RevisionKind::Undo | RevisionKind::Redo | RevisionKind::Checkpoint | RevisionKind::Branch => {
                 false
             }
+        }
+    }
+
+    /// Tells whether an entry of this kind goes back or forward to what its branch was.
+    pub fn goes_along_line(self) -> bool {
+        match self {
+            RevisionKind::Undo | RevisionKind::Redo => true,
+            RevisionKind::Create
+            | RevisionKind::Edit
+            | RevisionKind::Revert
+            | RevisionKind::Restore
+            | RevisionKind::Merge
+            | RevisionKind::Import
+            | RevisionKind::Checkpoint
+            | RevisionKind::Branch => false,
         }
     }
 
@@ -170,6 +186,8 @@ pub struct Header {
     pub also_reverts: Vec<u64>,
     /// Of a merge, what the edits of resolutions made or changed: neither side has it.
     pub resolved: Vec<Ref>,
+    /// What the edits rest on beyond what they say.
+    pub rests: Vec<Rest>,
     /// The name that a checkpoint's or branch's entry is about.
     pub name: Option<String>,
     /// What the request called the things that it made, so that its repetition is answered alike.

@@ -288,7 +288,11 @@ impl Debugger {
     pub fn run_back(&mut self, interrupt: Interrupt<'_>) -> Stopped {
         let (here, hits) =
             (self.run.snapshot(self.snapshots.before(u64::MAX)), self.hits().collect::<Vec<u64>>());
+        // What was passed on the way forward is met on the way back.
+        let ignored: Vec<u64> =
+            self.armed.iter_mut().map(|armed| std::mem::take(&mut armed.ignore)).collect();
         let met = self.last_met(here.steps(), interrupt);
+        self.armed.iter_mut().zip(ignored).for_each(|(armed, ignore)| armed.ignore = ignore);
         self.set_hits(hits);
         let to = met.map(|met| met.map_or(0, |(position, _)| position));
         if to.is_none_or(|to| self.seek(to, interrupt) == Stopped::Interrupted) {
@@ -380,8 +384,7 @@ impl Debugger {
         self.settle();
         let mut changed = None;
         for (at, (armed, before)) in self.armed.iter_mut().zip(before).enumerate() {
-            if armed.has_changed(&self.run, &before) {
-                armed.hits += 1;
+            if armed.has_changed(&self.run, &before) && armed.count() {
                 changed = changed.or(Some(at));
             }
         }
@@ -411,13 +414,12 @@ impl Debugger {
         false
     }
 
-    /// Which breakpoint the next step is one for; each that is counts it.
+    /// Which breakpoint the next step is one to stop for; each that is met counts it.
     fn met(&mut self) -> Option<usize> {
         let Debugger { run, armed, .. } = self;
         let mut met = None;
         for (at, armed) in armed.iter_mut().enumerate() {
-            if armed.is_met(run) {
-                armed.hits += 1;
+            if armed.is_met(run) && armed.count() {
                 met = met.or(Some(at));
             }
         }

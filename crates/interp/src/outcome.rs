@@ -1,6 +1,7 @@
 //! How runs end, and where.
 
 use std::fmt;
+use std::time::Duration;
 
 use lmlang_ir::{ContractRef, FuncRef, NodeRef, RegionRef, Source, Trap, Value, VarRef};
 
@@ -34,7 +35,7 @@ pub enum Outcome {
     LimitReached {
         /// Which one.
         limit: LimitKind,
-        /// Its value; none where the caller watches it.
+        /// Its value; none where nobody told it, as of time, which the caller watches.
         bound: Option<u64>,
         /// Where.
         place: Place,
@@ -70,6 +71,13 @@ impl Outcome {
             | Outcome::LimitReached { place, .. }
             | Outcome::ReachedHole { place, .. }
             | Outcome::Cancelled { place } => Some(place),
+        }
+    }
+
+    /// Says how long the run might take, where that is what ended it: only whoever watched the clock knows.
+    pub fn tell_time(&mut self, might_take: Duration) {
+        if let Outcome::LimitReached { limit: LimitKind::Time, bound, .. } = self {
+            *bound = u64::try_from(might_take.as_millis()).ok();
         }
     }
 

@@ -28,6 +28,7 @@ mod storage;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod told;
 pub mod trie;
 pub mod types;
 mod users;

@@ -45,7 +45,17 @@ pub func sign (n: i64) -> (i32) pure {
   s = if (lt_s.i64 n, 0) -> (i32) { yield -1 } else { yield 1 }
   return s
 }
-Types: i8 i16 i32 i64 f32 f64 bool string bytes unit, array<T>, option<T>, result<T, E>, struct and enum. Calls: \
+type Item = struct { name: string, price: i64 }
+type Kind = enum { plain, sized(i64) }
+func price (item: Item, kind: Kind) -> (option<i64>) {
+  size = match kind -> (i64) {
+    case plain { yield 1 }
+    case sized (n: i64) { yield n }
+  }
+  return (enum.new option<i64>.some (mul.i64 size, (struct.get Item.price item)))
+}
+Types: i8 i16 i32 i64 f32 f64 bool string bytes unit, array<T>, option<T>, result<T, E>, struct and enum. Values: \
+`struct.new Item \"tea\", 5`, `enum.new Kind.plain`, `array.get<i64> a, i`. Calls: \
 `x = call name(a, b)`. Variables: `var v: i64`, `var.set v, 1`, `var.get v`. All operators: the graphql tool, \
 `{ ops { mnemonic example doc } }`; with `ops(search: \"array\")` some of them.";
 

@@ -146,32 +146,18 @@ impl Store {
         after: u64,
         limit: u64,
     ) -> Result<Vec<JournalEntry>, Fault> {
-        let mut found = journal::Entity::find().filter(journal::Column::Position.gt(after.cast_signed()));
-        let among = |column: runs::Column| {
-            let mut select = Query::select();
-            select.column(runs::Column::Id).from(runs::Entity);
-            (select, Expr::col(column))
-        };
-        match of {
-            JournalsOf::All => {}
-            JournalsOf::Run(run) => found = found.filter(journal::Column::Run.eq(*run)),
-            JournalsOf::Session(session, programs) => {
-                let (mut select, column) = among(runs::Column::Session);
-                select.and_where(column.eq(*session));
-                if let Some(programs) = programs {
-                    let of = Expr::col(runs::Column::Program).is_in(programs.iter().copied());
-                    select.and_where(of);
-                }
-                found = found.filter(journal::Column::Run.in_subquery(select));
-            }
-            JournalsOf::Programs(programs) => {
-                let (mut select, column) = among(runs::Column::Program);
-                let select = select.and_where(column.is_in(programs.iter().copied())).to_owned();
-                found = found.filter(journal::Column::Run.in_subquery(select));
-            }
-        }
+        let found = of_journals(of).filter(journal::Column::Position.gt(after.cast_signed()));
         let found = found.order_by_asc(journal::Column::Position).limit(limit);
         Ok(found.all(&self.reader).await?.into_iter().map(JournalEntry::from).collect())
+    }
+
+    /// How many entries of some kinds these journals have.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn journals_len(&self, of: &JournalsOf, kinds: &[u8]) -> Result<u64, Fault> {
+        Ok(of_kinds(of_journals(of), kinds).count(&self.reader).await?)
     }
 
     /// The position of the newest entry that all journals have had, 0 without one: also when that was removed since.
@@ -210,12 +196,44 @@ impl Store {
     }
 }
 
-fn of_run(run: Uuid, kinds: Option<&[u8]>) -> Select<journal::Entity> {
-    let mut found = journal::Entity::find().filter(journal::Column::Run.eq(run));
-    if let Some(kinds) = kinds {
-        found = found.filter(journal::Column::Kind.is_in(kinds.iter().map(|kind| i16::from(*kind))));
+fn of_journals(of: &JournalsOf) -> Select<journal::Entity> {
+    let mut found = journal::Entity::find();
+    let among = |column: runs::Column| {
+        let mut select = Query::select();
+        select.column(runs::Column::Id).from(runs::Entity);
+        (select, Expr::col(column))
+    };
+    match of {
+        JournalsOf::All => {}
+        JournalsOf::Run(run) => found = found.filter(journal::Column::Run.eq(*run)),
+        JournalsOf::Session(session, programs) => {
+            let (mut select, column) = among(runs::Column::Session);
+            select.and_where(column.eq(*session));
+            if let Some(programs) = programs {
+                let of = Expr::col(runs::Column::Program).is_in(programs.iter().copied());
+                select.and_where(of);
+            }
+            found = found.filter(journal::Column::Run.in_subquery(select));
+        }
+        JournalsOf::Programs(programs) => {
+            let (mut select, column) = among(runs::Column::Program);
+            let select = select.and_where(column.is_in(programs.iter().copied())).to_owned();
+            found = found.filter(journal::Column::Run.in_subquery(select));
+        }
     }
     found
+}
+
+fn of_run(run: Uuid, kinds: Option<&[u8]>) -> Select<journal::Entity> {
+    let found = journal::Entity::find().filter(journal::Column::Run.eq(run));
+    match kinds {
+        Some(kinds) => of_kinds(found, kinds),
+        None => found,
+    }
+}
+
+fn of_kinds(found: Select<journal::Entity>, kinds: &[u8]) -> Select<journal::Entity> {
+    found.filter(journal::Column::Kind.is_in(kinds.iter().map(|kind| i16::from(*kind))))
 }
 
 /// Whose journals are read.

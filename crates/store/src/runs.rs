@@ -12,6 +12,7 @@ use crate::actors::ActorKey;
 use crate::entity::{flow_definitions, interrupts, journal, runs, sessions};
 use crate::entry::{Idempotency, Timestamp};
 use crate::fault::{Failure, Fault};
+use crate::programs::sought;
 use crate::sessions::Session;
 use crate::sql::Sql;
 use crate::store::Store;
@@ -146,6 +147,10 @@ pub struct RunFilter {
     pub session: Option<Uuid>,
     /// Those about one of these programs.
     pub programs: Option<Vec<Uuid>>,
+    /// Those about this program.
+    pub program: Option<Uuid>,
+    /// Those begun by one of these actors.
+    pub by: Option<Vec<ActorKey>>,
 }
 
 impl Store {
@@ -200,6 +205,29 @@ impl Store {
             found = found.filter(runs::Column::Key.lt(before.cast_signed()));
         }
         let found = found.order_by_desc(runs::Column::Key).limit(limit);
+        found.all(&self.reader).await?.into_iter().map(Run::try_from).collect()
+    }
+
+    /// Whether there is a run of a flow with this name, of whatever version.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn knows_flow(&self, name: &str) -> Result<bool, Fault> {
+        let found = flow_definitions::Entity::find().filter(flow_definitions::Column::Name.eq(sought(name)));
+        Ok(found.one(&self.reader).await?.is_some())
+    }
+
+    /// Runs from a place on, the oldest first, at most so many.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn runs_from(&self, filter: &RunFilter, key: u64, limit: u64) -> Result<Vec<Run>, Fault> {
+        let found = listed(filter)
+            .filter(runs::Column::Key.gte(key.cast_signed()))
+            .order_by_asc(runs::Column::Key)
+            .limit(limit);
         found.all(&self.reader).await?.into_iter().map(Run::try_from).collect()
     }
 
@@ -439,6 +467,12 @@ fn listed(filter: &RunFilter) -> Select<runs::Entity> {
     }
     if let Some(programs) = &filter.programs {
         found = found.filter(runs::Column::Program.is_in(programs.iter().copied()));
+    }
+    if let Some(program) = filter.program {
+        found = found.filter(runs::Column::Program.eq(program));
+    }
+    if let Some(actors) = &filter.by {
+        found = found.filter(runs::Column::Actor.is_in(actors.iter().map(|actor| actor.0)));
     }
     found
 }

@@ -10,8 +10,8 @@ use lmlang_ir::ops::table::OPS;
 use lmlang_ir::ops::{AttrKind, Expected};
 use lmlang_ir::text::{self, Detail};
 use lmlang_ir::{
-    Attr, Body, EffectBound, FuncRef, Function, NodeRef, Op, Opcode, Program, Ref, RegionOwner, RegionRef,
-    Scalar, Source, StorageKind, Type, VarRef,
+    Attr, Body, Control, EffectBound, FuncRef, Function, NodeRef, Op, Opcode, Program, Ref, RegionOwner,
+    RegionRef, Scalar, Source, StorageKind, Type, VarRef,
 };
 
 use crate::code::Code;
@@ -258,23 +258,50 @@ impl<'p> Scene<'p> {
         Some(Fix { title: format!("give `{node}` the values that it takes now"), steps })
     }
 
-    /// `return` or `yield` with a hole for each value.
+    /// `return` or `yield` with a hole for each value; at the end of a loop `continue`, which alone makes it one.
     fn terminator(&self, found: &Diagnostic) -> Option<Fix> {
         let region = found.at.region?;
         let (word, count) = match self.body().region(region)?.owner {
             RegionOwner::Function => ("return", self.function.head().results.len()),
             RegionOwner::Contract(_) => ("yield", 1),
-            RegionOwner::Node(owner) => match self.body().node(owner)?.op().attr() {
-                Attr::Control(control) => ("yield", control.results.len()),
-                Attr::Match(cases) => ("yield", cases.results.len()),
-                _ => return None,
-            },
+            RegionOwner::Node(owner) => {
+                let op = self.body().node(owner)?.op();
+                match op.attr() {
+                    Attr::Control(control) if op.code() == Opcode::Loop => {
+                        return self.round(region, owner, control);
+                    }
+                    Attr::Control(control) => ("yield", control.results.len()),
+                    Attr::Match(cases) => ("yield", cases.results.len()),
+                    _ => return None,
+                }
+            }
         };
         let text = format!("{word} {}", vec!["_"; count].join(", ")).trim_end().to_owned();
         let title = match count {
             0 => format!("end the region with `{word}`"),
             _ => format!("end the region with `{word}`, its values left open"),
         };
+        Some(Fix::one(title, Step::InsertText { region, text }))
+    }
+
+    /// `continue` with a hole for each parameter of a loop.
+    fn round(&self, region: RegionRef, owner: NodeRef, of: &Control) -> Option<Fix> {
+        let params = &self.body().region(region)?.params;
+        let label = of.label.as_ref().filter(|label| text::is_bare(label));
+        let exit = format!("continue {}", label.map_or_else(|| owner.to_string(), ToString::to_string));
+        let holes = vec!["_"; params.len()].join(", ");
+        let names: Vec<String> = params
+            .iter()
+            .enumerate()
+            .map(|(port, param)| {
+                param.name.as_ref().map_or_else(|| format!("`{region}.{port}`"), |name| format!("`{name}`"))
+            })
+            .collect();
+        let title = match names.len() {
+            0 => format!("go on with the next round: `{exit}`"),
+            _ => format!("go on with the next round: `{exit}`, with {} left open", names.join(", ")),
+        };
+        let text = format!("{exit} {holes}").trim_end().to_owned();
         Some(Fix::one(title, Step::InsertText { region, text }))
     }
 

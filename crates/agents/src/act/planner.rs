@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::act::disclosure::{ANSWER, ASK, PROMPT_VERSION, last};
 use crate::act::parts::{Context, Goal, Planned, Planner, ToolUse};
 use crate::act::rules;
-use crate::asking::{ask, decide_by_rules};
+use crate::asking::{ask, ask_for, decide_by_rules};
 use crate::model::{Format, Message, Models, Repair, Reply, Request, Role, RoleError};
 
 /// What the model is asked for.
@@ -110,7 +110,7 @@ impl Planner for ModelOrRules {
                 temperature: Some(context.temperature),
                 ..Request::new(role, context.messages.clone())
             };
-            let reply = ask(&self.models, &request, work).await?;
+            let reply = ask_for(&self.models, &request, work, |reply| planned(reply).map(drop)).await?;
             Ok(planned(&reply)?)
         })
     }

@@ -47,18 +47,20 @@ pub(super) fn confirm(state: &State) -> Step {
 pub(super) fn handle_confirm(state: &State) -> Step {
     let reply = state.get("reply");
     let agreed = reply["confirm"] == true;
-    let feedback = reply["feedback"].as_str().filter(|said| !said.trim().is_empty() && !agreed);
+    let words = reply["feedback"].as_str().filter(|said| !said.trim().is_empty());
+    let feedback = words.filter(|_| !agreed);
     let input = state.get("user_input");
     let input = with(&with(input, "confirm", json!(agreed)), "feedback", json!(feedback));
-    let update =
+    let mut update =
         Update::none().with("user_input", input).with("reply", Value::Null).with("interrupt", Value::Null);
+    if let Some(said) = words {
+        // Beside a yes as well: it holds from the next draft on.
+        update = update.with("history", told(state.get("history"), "user", said));
+    }
     match feedback {
         // What a user wants changed spends no attempts.
-        Some(said) => {
-            let history = told(state.get("history"), "user", said);
-            let update =
-                update.with("validation", no_validation()).with("mended", 0).with("history", history);
-            Step::next("revise_sql_json", update)
+        Some(_) => {
+            Step::next("revise_sql_json", update.with("validation", no_validation()).with("mended", 0))
         }
         None => Step::next("emit", update.with("outcome", if agreed { "confirmed" } else { "rejected" })),
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_engine::{BoxFuture, Work};
+use lmlang_engine::{BoxFuture, Engine};
+use lmlang_history::log::Actor;
 use serde_json::Value;
 
 use crate::draft::built_in::BuiltIn;
@@ -159,13 +160,11 @@ pub enum ManagerSource {
 }
 
 impl ManagerSource {
-    /// The Manager, for a run.
+    /// The Manager, asked in the name of somebody.
     #[must_use]
-    pub fn of(&self, work: &Work) -> Arc<dyn DraftTarget> {
+    pub fn of(&self, engine: &Engine, actor: &Actor) -> Arc<dyn DraftTarget> {
         match self {
-            ManagerSource::BuiltIn => {
-                Arc::new(BuiltIn { engine: work.engine().clone(), actor: work.actor().clone() })
-            }
+            ManagerSource::BuiltIn => Arc::new(BuiltIn { engine: engine.clone(), actor: actor.clone() }),
             ManagerSource::Given(target) => Arc::clone(target),
         }
     }

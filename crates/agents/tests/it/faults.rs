@@ -1,10 +1,11 @@
 //! A Manager that says nothing of what it is asked: for a while, or until somebody has seen to it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::model::Models;
-use lmlang_engine::{Turn, Turned};
+use lmlang_engine::{RunStatus, Turn, Turned};
 use lmlang_flow::AskKind;
 use uuid::Uuid;
 
@@ -105,5 +106,31 @@ async fn a_manager_that_refuses_is_told_from_wrong_sql() {
             assert_eq!(asked(&manager, request), 1, "{request} {status}");
         }
     }
+    assert!(manager.pipelines().is_empty());
+}
+
+/// What the Manager has made for a draft alone goes with it, when somebody gives it up.
+#[tokio::test]
+async fn a_draft_that_is_given_up_leaves_no_pipeline() {
+    let (world, manager) = drafting().await;
+    let explained = REQUESTS[2];
+    (0..2).for_each(|_| manager.order(explained, 401, "sorry"));
+    let refused = draft(&world).await;
+    check_asks(&refused, AskKind::Escalation, &["(MANAGER_REFUSED)"]);
+    assert_eq!(manager.pipelines().len(), 1);
+    let stop = Turn { session: Some(refused.session.id), choice: Some("stop".to_owned()), ..Turn::default() };
+    let stopped = world.engine.take_turn(&stop, &call()).await.expect("it is taken");
+    assert_eq!(stopped.run.status, RunStatus::Failed);
+    let gone = async {
+        while !manager.pipelines().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("it is taken away");
+
+    (0..2).for_each(|_| manager.order(explained, 401, "sorry"));
+    let refused = draft(&world).await;
+    assert_eq!(manager.pipelines().len(), 1);
+    world.engine.cancel_run(refused.run.id, None, &call()).await.expect("it is stopped");
     assert!(manager.pipelines().is_empty());
 }

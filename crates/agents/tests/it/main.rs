@@ -12,6 +12,7 @@ mod programs;
 mod promises;
 mod secrets;
 mod shapes;
+mod silent;
 mod stores;
 mod traces;
 mod world;

@@ -1,6 +1,8 @@
 //! Two programs that do not do the same, and what inputs leave out.
 
-use lmlang_check::{Difference, DifferenceProgress, Ending, Given, Options, Refusal, State, Uncovered};
+use lmlang_check::{
+    Difference, DifferenceProgress, Distinction, Ending, Given, Options, Refusal, State, Uncovered,
+};
 use lmlang_interp::{Cache, Environment, Limits};
 use lmlang_ir::{Const, Value};
 
@@ -52,6 +54,77 @@ fn the_smallest_input_that_differs_is_found() {
     );
     // That both give no number is no difference.
     check("pub func f#f7 (x: f64) -> (f64)", "return (div.f64 0.0, 0.0)", "return (sub.f64 inf, inf)", "");
+}
+
+/// Two bodies of a function of a program with storage: in what the smallest input that differs shows it.
+fn left(storage: &str, before: &str, after: &str) -> (String, Vec<Distinction>) {
+    let text = |body: &str| {
+        format!("module m\n{storage}\npub func f#f7 (x: i32) -> (i32) {{\n{body}\nreturn x\n}}\n")
+    };
+    let (progress, args) = difference(&text(before), &text(after)).expect("both can be run");
+    (args, progress.differing.map(|found| found.distinctions).unwrap_or_default())
+}
+
+#[test]
+fn what_is_left_in_globals_and_memory_counts() {
+    let global = "global mut kept#v3: i32 = 0\nglobal mut other#v4: i32 = 0";
+    let (args, found) = left(global, "global.set kept, x", "global.set kept, (and.i32 x, 255)");
+    assert_eq!(args, "i32:-1");
+    let Some(Distinction::Global(of, values)) = found.first() else { panic!("{found:?}") };
+    assert_eq!(of.to_string(), "v3");
+    assert_eq!(*values, [Value::Const(Const::I32(-1)), Value::Const(Const::I32(255))]);
+    assert_eq!(left(global, "global.set kept, x", "global.set kept, x").1, vec![]);
+    // A global that only one of them has, or that has another type there, is nobody's loss.
+    let added = "global mut kept#v3: i64 = 0\nglobal mut more#v5: i32 = 0\n";
+    let text = |storage: &str, body: &str| {
+        format!("module m\n{storage}\npub func f#f7 (x: i32) -> (i32) {{\n{body}\nreturn x\n}}\n")
+    };
+    let (progress, _) = difference(&text(global, "global.set kept, x"), &text(added, "global.set more, x"))
+        .expect("they run");
+    assert_eq!(progress.differing, None);
+    let memory = "memory main#v2 1";
+    let (args, found) = left(memory, "store.i32 16, x", "store.i32 16, (or.i32 x, 256)");
+    assert_eq!(args, "i32:0");
+    let [Distinction::Memory(17, [one, other])] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((one[0], other[0]), (0, 1));
+    // What else is not the same says more, even where it is met later.
+    let (args, found) = left(
+        memory,
+        "store.i32 16, x",
+        "store.i32 16, (or.i32 x, 256)\nif (eq.i32 x, 77) {\nprint \"b\"\nyield\n}",
+    );
+    assert_eq!(args, "i32:77");
+    assert_eq!(found[0], Distinction::Stdout([Vec::new(), b"b".to_vec()]), "{found:?}");
+}
+
+#[test]
+fn what_is_read_is_made_up_as_well() {
+    let text = |words: &str| {
+        format!(
+            "module m
+pub func f#f7 () -> (i32) {{
+  line = read_line
+  n = match line (some, none) -> (i32) {{
+    case some (text) {{
+      same = string.eq text, \"{words}\"
+      r = select<i32> same, 1, 2
+      yield r
+    }}
+    case none {{ yield 0 }}
+  }}
+  return n
+}}
+"
+        )
+    };
+    let (progress, args) = difference(&text("stop"), &text("halt")).expect("both can be run");
+    let found = progress.differing.expect("a line shows it");
+    let stdin = String::from_utf8(found.stdin.expect("it reads")).expect("text");
+    assert_eq!(args, "");
+    assert!(["stop\n", "halt\n"].contains(&stdin.as_str()), "{stdin:?}");
+    assert_eq!(found.distinctions, vec![Distinction::Results]);
+    let (progress, _) = difference(&text("stop"), &text("stop")).expect("both can be run");
+    assert_eq!(progress.differing, None);
 }
 
 #[test]

@@ -18,8 +18,8 @@ use crate::view::View;
 /// What is built, and where to.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file: the text form (`.lm`) or a WebAssembly module (`.wasm`, `.wat`); with `--at` or `--branch` a program, by
-    /// name or id.
+    /// The file, in the text form (`.lm`) or a WebAssembly module (`.wasm`, `.wat`); without such an ending, or with
+    /// `--at`, a program, by name or id.
     file: PathBuf,
     /// The file to write, `.wasm` or `.wat` [default: the name of the first, with `.wasm`].
     out: Option<PathBuf>,
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
     let options = ExportOptions { contracts: !args.no_contracts, canonical_nans: args.canonical_nan, main };
     let written = module(&read.checked, kind, options)?;
     write(&out, &written)?;
-    let of = args.view.at.as_ref().map(|_| format!(" of `{name}`")).unwrap_or_default();
+    let of = if source.path == args.file { String::new() } else { format!(" of `{name}`") };
     say(format_args!("wrote `{}`{of}, {} bytes", out.display(), written.len()));
     Ok(Exit::Success)
 }

@@ -49,7 +49,8 @@ fragment Step on TraceStep { seq function node op inputs outputs }";
 const SEARCH: &str = "query($id: ID, $name: String, $function: String!, $from: String!, $to: String!) {
   program(id: $id, name: $name) {
     behaviourDiff(function: $function, from: $from, to: $to) {
-      function { path } args before { ...End } after: outcome { ...End } shrinkSteps
+      function { path } args stdin before { ...End } after: outcome { ...End } shrinkSteps
+      distinctions { what place before after }
     }
   }
 }";
@@ -71,9 +72,21 @@ struct Searched {
 struct Differing {
     function: Path,
     args: Vec<String>,
+    /// What is read of standard input.
+    stdin: Option<String>,
     before: Option<End>,
     after: End,
     shrink_steps: u64,
+    distinctions: Vec<Distinction>,
+}
+
+/// Something that is not the same.
+#[derive(Debug, Deserialize)]
+struct Distinction {
+    what: String,
+    place: Option<String>,
+    before: Option<String>,
+    after: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -147,16 +160,50 @@ impl Differing {
             "found": true,
             "function": self.function.path,
             "args": self.args,
+            "stdin": self.stdin,
             "before": self.before.as_ref().map(End::json),
             "after": self.after.json(),
+            "distinctions": self.distinctions.iter().map(Distinction::json).collect::<Vec<_>>(),
             "shrinkSteps": self.shrink_steps,
         })
     }
 
     fn text(&self, from: &str, to: &str) -> String {
         let call = format!("{}({})", self.function.path, self.args.join(", "));
+        let stdin = self.stdin.as_ref().map(|stdin| format!("standard input: {stdin:?}\n"));
         let before = self.before.as_ref().map(End::line).unwrap_or_default();
-        format!("{call}\n{from}: {before}\n{to}: {}\n", self.after.line())
+        let ends = format!("{from}: {before}\n{to}: {}\n", self.after.line());
+        let others: String = self.distinctions.iter().filter_map(Distinction::line).collect();
+        format!("{call}\n{}{ends}{others}", stdin.unwrap_or_default())
+    }
+}
+
+impl Distinction {
+    fn json(&self) -> Value {
+        let Distinction { what, place, before, after } = self;
+        json!({ "what": what, "place": place, "before": before, "after": after })
+    }
+
+    /// What is not the same, unless that is how the runs end, which is told anyway.
+    fn line(&self) -> Option<String> {
+        let Distinction { what, place, before, after } = self;
+        let place = place.as_deref().unwrap_or_default();
+        let of = match what.as_str() {
+            "ENDING" | "RESULTS" => return None,
+            "STDOUT" => "standard output".to_owned(),
+            "STDERR" => "standard error".to_owned(),
+            "FILE" => format!("what becomes of `{place}`"),
+            "GLOBAL" => format!("global `{place}`"),
+            "MEMORY" => format!("memory from {place} on"),
+            other => other.to_lowercase(),
+        };
+        Some(match (before, after) {
+            (Some(before), Some(after)) if what.starts_with("STD") => {
+                format!("{of}: {before:?}, then {after:?}\n")
+            }
+            (Some(before), Some(after)) => format!("{of}: {before}, then {after}\n"),
+            (_, _) => format!("{of} is not the same\n"),
+        })
     }
 }
 

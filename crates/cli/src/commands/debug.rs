@@ -33,8 +33,8 @@ use crate::view::View;
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// The file, in the text form or a WebAssembly module (`.wasm`, `.wat`); with `--at` or `--branch` a program, by name
-    /// or id.
+    /// The file, in the text form (`.lm`) or a WebAssembly module (`.wasm`, `.wat`); without such an ending, or with
+    /// `--at`, a program, by name or id.
     file: PathBuf,
     /// The function, by name, path (`module::name`), ref or the name of an export [default: the export `_start`, else
     /// `main`].
@@ -63,9 +63,10 @@ Commands, one a line; with the first letter where it is in brackets. Numbers are
   [b]ack [N]        N nodes back
   runback           back to where a breakpoint was met last, or to the start
   seek N            to step N, forward or back
-  break PLACE [if CONDITION]   stop before a node (`n12`, a name) or in a function
-  watch WHAT        stop behind a change of `v5` or `memory[16..24]`
+  break PLACE [if CONDITION]   stop before a node (`n12`, a name), at a line of the file (`8`) or in a function
+  watch WHAT        stop behind a change of a variable or a global (`v5`, a name) or of `memory[16..24]`
   breaks            the breakpoints;  delete [N] removes one, or all
+  ignore N COUNT    have breakpoint N stop only after it was met COUNT times more on the way forward
   [w]here           the calls;  list the function
   [l]ocals [CALL]   the values of a call, by its number [default: of the innermost]
   [p]rint EXPRESSION           what it comes to: a name, `array.get names, 70`, `add.i64 (var.get n), 1`
@@ -73,7 +74,7 @@ Commands, one a line; with the first letter where it is in brackets. Numbers are
   [m]emory ADDRESS [BYTES]     bytes of linear memory [default: 64]
   trace [N]         the last N steps
   why [STEP [PORT]] the steps that a value follows from [default: of the last step]
-  whynot NODE       the steps that kept a node from running
+  whynot PLACE      the steps that kept a node, or a function, from running
   printed           what was printed so far
   [q]uit";
 
@@ -106,7 +107,8 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
             }
         });
         let work = move || {
-            Session { read, file, run, debugger, breakpoints: Vec::new(), stopped, output }.run(commands)
+            let (breakpoints, halt) = (Vec::new(), None);
+            Session { read, file, run, debugger, breakpoints, stopped, halt, output }.run(commands)
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|source| Error::Io { what: "the run", source: source.into() })?
@@ -122,6 +124,8 @@ struct Session {
     debugger: Debugger,
     breakpoints: Vec<(String, Breakpoint)>,
     stopped: Arc<AtomicBool>,
+    /// Why it stands where it stands, once it was moved.
+    halt: Option<Stopped>,
     output: Output,
 }
 
@@ -183,6 +187,10 @@ impl Session {
             "step" | "s" => Some(debugger.step(number(1)?, &mut interrupt)),
             "next" | "n" => Some(debugger.step_over(number(1)?, &mut interrupt)),
             "out" | "o" => Some(debugger.step_out(number(1)?, &mut interrupt)),
+            // A breakpoint at the first step is met there.
+            "run" | "r" if debugger.position() == 0 && !matches!(self.halt, Some(Stopped::At(_))) => {
+                Some(debugger.begin(&mut interrupt))
+            }
             "run" | "r" => Some(debugger.resume(&mut interrupt)),
             "back" | "b" => Some(debugger.step_back(number(1)?, &mut interrupt)),
             "runback" => Some(debugger.run_back(&mut interrupt)),
@@ -190,20 +198,24 @@ impl Session {
             "seek" => Some(debugger.seek(number(0)?, &mut interrupt)),
             _ => None,
         };
+        self.halt = moved.or(self.halt);
         let answer = match (moved, word) {
             (Some(stopped), _) => self.here(Some(stopped)),
             (None, "break") => self.set(rest, line)?,
             (None, "watch") => self.set(rest, line)?,
             (None, "breaks") => self.breaks(),
+            (None, "ignore") => self.ignore(rest).map_err(bad)?,
             (None, "delete") => {
+                let mut hits = self.hits();
                 match number(0)? {
                     0 => self.breakpoints.clear(),
                     at if at <= self.breakpoints.len() as u64 => {
-                        drop(self.breakpoints.remove(at as usize - 1))
+                        drop(self.breakpoints.remove(at as usize - 1));
+                        hits.remove(at as usize - 1);
                     }
                     at => return Err(bad(format!("there is no breakpoint {at}"))),
                 }
-                self.arm().map_err(bad)?;
+                self.arm(hits).map_err(bad)?;
                 self.breaks()
             }
             (None, "where" | "w") => self.calls(),
@@ -213,7 +225,11 @@ impl Session {
                 self.locals_of(frame)
                     .ok_or_else(|| bad(format!("there is no call {frame}: `where` lists them")))?
             }
-            (None, "print" | "p") => self.evaluated(rest).map_err(bad)?,
+            (None, "print" | "p") => self.evaluated(rest).map_err(|(reason, candidates)| Error::Command {
+                line: line.to_owned(),
+                reason,
+                candidates,
+            })?,
             (None, "globals" | "g") => self.globals(),
             (None, "memory" | "m") => self.memory(rest).map_err(bad)?,
             (None, "list") => self.list(),
@@ -238,11 +254,12 @@ impl Session {
                 self.steps(found.steps)
             }
             (None, "whynot") => {
-                let (of, node) = self.node(rest).ok_or_else(|| Error::Command {
-                    line: line.to_owned(),
-                    reason: format!("there is no node `{rest}`"),
-                    candidates: nearest(rest, self.labels().into_iter()),
-                })?;
+                let (of, node) =
+                    self.node(rest).or_else(|| self.first_of(rest)).ok_or_else(|| Error::Command {
+                        line: line.to_owned(),
+                        reason: format!("there is no node `{rest}`"),
+                        candidates: nearest(rest, self.labels().into_iter()),
+                    })?;
                 let fuel = Some(self.debugger.run().fuel_used());
                 let found = why_not(&self.run, fuel, of, node, &mut interrupt);
                 let found = found.ok_or_else(|| bad("it was interrupted".to_owned()))?;
@@ -401,11 +418,29 @@ impl Session {
 
     fn breaks(&self) -> Answer {
         let (mut text, mut json) = (String::new(), Vec::new());
-        for (at, ((place, _), hits)) in self.breakpoints.iter().zip(self.debugger.hits()).enumerate() {
-            text += &format!("{}  {place} ({})\n", at + 1, counted(hits, "time", "times"));
-            json.push(json!({ "breakpoint": at + 1, "place": place, "hits": hits }));
+        for (at, ((place, of), hits)) in self.breakpoints.iter().zip(self.debugger.hits()).enumerate() {
+            let ignored = of.ignore.saturating_sub(hits);
+            let passes = if ignored > 0 { format!(", passes the next {ignored}") } else { String::new() };
+            text += &format!("{}  {place} ({}{passes})\n", at + 1, counted(hits, "time", "times"));
+            json.push(json!({ "breakpoint": at + 1, "place": place, "hits": hits, "ignore": of.ignore }));
         }
         Answer { text, json: json!({ "breakpoints": json }) }
+    }
+
+    /// Has a breakpoint stop only after it was met so many times more.
+    fn ignore(&mut self, given: &str) -> Result<Answer, String> {
+        let (number, count) = given.split_once(char::is_whitespace).unwrap_or((given, ""));
+        if count.trim().is_empty() {
+            return Err("expected the number of a breakpoint, and how often it passes".to_owned());
+        }
+        let (number, count) = (whole_number(number)?, whole_number(count.trim())?);
+        let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        let hits = at.and_then(|at| self.debugger.hits().nth(at));
+        let found = at.and_then(|at| self.breakpoints.get_mut(at)).zip(hits);
+        let ((_, breakpoint), hits) = found.ok_or_else(|| format!("there is no breakpoint {number}"))?;
+        breakpoint.ignore = hits.saturating_add(count);
+        self.arm(self.hits())?;
+        Ok(self.breaks())
     }
 
     /// Adds a breakpoint: `PLACE [if CONDITION]`, or what is watched.
@@ -417,7 +452,19 @@ impl Session {
         };
         let unknown = || format!("there is no `{place}` to stop at");
         let spot = if line.starts_with("watch") {
-            Spot::watched(self.program(), place).ok_or_else(|| refused(unknown(), Vec::new()))?
+            self.watched(place).ok_or_else(|| match self.node(place) {
+                Some(_) => {
+                    let why =
+                        format!("`{place}` is a value, which never changes: `break` stops where it is made");
+                    refused(why, Vec::new())
+                }
+                None => refused(unknown(), nearest(place, self.variables().into_iter())),
+            })?
+        } else if let Ok(number) = place.parse::<u32>() {
+            let found = self.at_line(number);
+            let (of, node) =
+                found.ok_or_else(|| refused(format!("there is no node in line {number}"), Vec::new()))?;
+            Spot::Node(of, node)
         } else if let Some((of, node)) = self.node(place) {
             Spot::Node(of, node)
         } else {
@@ -430,23 +477,53 @@ impl Session {
             });
             Spot::Function(found?)
         };
-        self.breakpoints.push((given.to_owned(), Breakpoint { spot, condition }));
-        if let Err(reason) = self.arm() {
+        self.breakpoints.push((given.to_owned(), Breakpoint { spot, condition, ignore: 0 }));
+        if let Err(reason) = self.arm(self.hits()) {
             self.breakpoints.pop();
             return Err(refused(reason, Vec::new()));
         }
         Ok(self.breaks())
     }
 
+    /// How often each breakpoint was met.
+    fn hits(&self) -> Vec<u64> {
+        self.debugger.hits().collect()
+    }
+
     /// Sets the breakpoints that there are, and keeps what was counted.
-    fn arm(&mut self) -> Result<(), String> {
-        let hits: Vec<u64> = self.debugger.hits().collect();
+    fn arm(&mut self, hits: Vec<u64>) -> Result<(), String> {
         let wanted: Vec<Breakpoint> = self.breakpoints.iter().map(|(_, of)| of.clone()).collect();
         self.debugger.set_breakpoints(&wanted).map_err(|(_, error)| error.to_string())?;
-        if wanted.len() >= hits.len() {
-            self.debugger.set_hits(hits);
-        }
+        self.debugger.set_hits(hits);
         Ok(())
+    }
+
+    /// What is watched: a variable by its name in the function where the run stands, or what a path names.
+    fn watched(&self, given: &str) -> Option<Spot> {
+        let program = self.program();
+        let here = self.debugger.stack().last().map(|here| program.path(here.function.into()));
+        let local = here.and_then(|function| Spot::watched(program, &format!("{function}::{given}")));
+        local.or_else(|| Spot::watched(program, given))
+    }
+
+    /// The names of the variables there, and of the globals.
+    fn variables(&self) -> Vec<&str> {
+        let program = self.program();
+        let here = self.debugger.stack().last().and_then(|here| program.function(here.function));
+        let locals = here.into_iter().flat_map(|function| function.body().variables());
+        let locals = locals.filter_map(|(_, variable)| variable.name.as_deref());
+        locals.chain(program.storage_from(0).map(|(_, storage)| &*storage.name)).collect()
+    }
+
+    /// The node of the statement in a line of the file that is executed first.
+    fn at_line(&self, line: u32) -> Option<(FuncRef, NodeRef)> {
+        let place = |node: NodeRef| self.read.places.get(node.number()).filter(|(at, _)| *at == line);
+        self.program().functions().find_map(|(of, function)| {
+            let body = function.body();
+            let there = body.nodes().filter_map(|(node, found)| Some((place(node)?, found.region())));
+            let (_, region) = there.min_by_key(|(place, _)| *place)?;
+            body.nodes_in(region).find(|node| place(*node).is_some()).map(|node| (of, node))
+        })
     }
 
     /// A node by ref, or by its name in the function where the run stands.
@@ -461,6 +538,13 @@ impl Session {
         };
         let named = program.function(function)?.body().named(name).find(|of| of.kind == RefKind::Node)?;
         Some((function, NodeRef::try_from(named).ok()?))
+    }
+
+    /// The first node of a function.
+    fn first_of(&self, given: &str) -> Option<(FuncRef, NodeRef)> {
+        let function = find(&self.read.checked, given, "").ok()?;
+        let body = self.program().function(function)?.body();
+        Some((function, body.nodes_in(body.root()?).next()?))
     }
 
     /// The names of nodes in the function where the run stands.

@@ -125,9 +125,11 @@ fn content(program: &str, view: &View, settings: &Settings) -> Result<Content, E
     Ok(answer.program)
 }
 
-/// A file, or where a revision is given the program of that name.
+/// A file; where a revision is given, or no file could be meant by the name, the program of that name.
 pub(crate) fn file_or_program(given: &Path, view: &View, layers: &Layers) -> Result<Source, Error> {
-    if view.at.is_some() {
+    // The end of a file's name says what it holds; without one it is none.
+    let is_bare = given.extension().is_none() && given.file_name() == Some(given.as_os_str());
+    if view.at.is_some() || is_bare && given != Path::new("-") {
         return source(&given.to_string_lossy(), view, &layers.settings()?);
     }
     Source::read(given).map_err(|error| match error {

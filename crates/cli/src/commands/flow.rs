@@ -14,6 +14,7 @@ use crate::output::{Output, columns, counted, moment, say};
 use crate::session::Missing;
 use crate::settings::Settings;
 
+mod cancelling;
 mod shown;
 
 use shown::{Moved, OfRun, Run, show, trace};
@@ -55,9 +56,8 @@ enum Action {
     },
     /// List runs, the newest first.
     Runs {
-        /// Only those of this flow.
-        #[arg(long)]
-        flow: Option<String>,
+        #[command(flatten)]
+        which: Which,
         /// Only those that stand so.
         #[arg(long, value_enum)]
         status: Option<Status>,
@@ -91,14 +91,8 @@ enum Action {
         #[arg(long, short)]
         message: Option<String>,
     },
-    /// Stop a run.
-    Cancel {
-        /// The run, by its id; `last` for the newest one.
-        run: String,
-        /// Why, for the record.
-        #[arg(long, short)]
-        message: Option<String>,
-    },
+    /// Stop a run, or all that have not ended of a flow, about a program, or begun by somebody.
+    Cancel(cancelling::Args),
     /// Begin a run that goes on from a step of another one, on a branch of its own.
     Fork {
         /// The run, by its id; `last` for the newest one.
@@ -133,6 +127,20 @@ enum Action {
     },
 }
 
+/// Which runs.
+#[derive(Debug, clap::Args)]
+struct Which {
+    /// Only those of this flow.
+    #[arg(long)]
+    flow: Option<String>,
+    /// Only those about this program, by name or id; one that was deleted by its id.
+    #[arg(long)]
+    program: Option<String>,
+    /// Only those that were begun by whom this name names.
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
 /// A language of pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Picture {
@@ -160,8 +168,9 @@ const FLOWS: &str =
 
 const START: &str = "mutation($input: StartRunInput!) { made: startRun(input: $input) { run { id } } }";
 
-const RUNS: &str = "query($first: Int!, $after: String, $flow: String, $status: RunStatus) {
-  runs(first: $first, after: $after, flow: $flow, status: $status) {
+const RUNS: &str =
+    "query($first: Int!, $after: String, $flow: String, $status: RunStatus, $program: ID, $by: String) {
+  runs(first: $first, after: $after, flow: $flow, status: $status, program: $program, startedBy: $by) {
     nodes { id flow { name } status node createdAt startedBy { name } }
     pageInfo { hasNextPage endCursor }
   }
@@ -178,7 +187,7 @@ fragment Asked on Interrupt { id type question choices status decision { actor {
 
 const STEPS: &str = "query($id: ID!, $first: Int!, $after: String) { run(id: $id) {
   steps(first: $first, after: $after) {
-    nodes { index node branch attempt latencyMs goto error receipts }
+    nodes { index node branch attempt latencyMs goto error receipts superseded }
     pageInfo { hasNextPage endCursor }
   }
 } }";
@@ -204,8 +213,6 @@ const ANSWER: &str =
   ... on AlreadyAnswered { decision { actor { name } answer at } }
   ... on StaleInterrupt { reason }
 } } }";
-
-const CANCEL: &str = "mutation($input: CancelRunInput!) { made: cancelRun(input: $input) { run { id } } }";
 
 const FORK: &str = "mutation($input: ForkRunInput!) { made: forkRun(input: $input) { run { id } } }";
 
@@ -264,9 +271,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 wait_for(client, &made.made.run.id, 0, *wait, output).await
             })
         }
-        Action::Runs { flow, status, limit } => {
+        Action::Runs { which, status, limit } => {
             let status = status.map(|status| format!("{status:?}").to_uppercase());
-            let variables = json!({ "flow": flow, "status": status });
+            let variables = which.variables(status.as_deref());
             let (runs, more) = with_client(settings, Missing::Refuse, async |client| {
                 client.list(RUNS, variables, *limit, |answer: Listed| answer.runs).await
             })?;
@@ -336,16 +343,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 decide(client, question, given, message.as_deref(), output).await
             })
         }
-        Action::Cancel { run, message } => {
-            with_client(settings, Missing::Refuse, async |client| {
-                let run = &id_of(client, run).await?;
-                let input = json!({ "runId": run, "reason": message });
-                client.change::<Made>(CANCEL, input, &look(run)).await?;
-                let run = find(client, run).await?;
-                output.data(&run.json(), || format!("{} {}\n", run.id, run.status.to_lowercase()))
-            })?;
-            Ok(Exit::Success)
-        }
+        Action::Cancel(args) => cancelling::run(args, settings, output),
         Action::Fork { run, at } => {
             let made: Made = with_client(settings, Missing::Refuse, async |client| {
                 let input = json!({ "runId": id_of(client, run).await?, "atStep": at });
@@ -405,6 +403,12 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
 pub(crate) async fn print_trace(client: &Client, run: &str, output: Output) -> Result<(), Error> {
     let spans = all(client, TRACE, run, "trace").await?;
     output.data(&spans, || trace(&spans))
+}
+
+impl Which {
+    fn variables(&self, status: Option<&str>) -> Value {
+        json!({ "flow": self.flow, "status": status, "program": self.program, "by": self.by })
+    }
 }
 
 fn look(run: &str) -> String {

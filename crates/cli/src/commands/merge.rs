@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use crate::client::{About, Client, named, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::outcome::{Conflict, Finding, OUTCOME, Outcome};
+use crate::findings::{FOUND, Found};
+use crate::outcome::{Conflict, OUTCOME, Outcome};
 use crate::output::{Counts, Form, Output, say};
 use crate::session::Missing;
 use crate::settings::Settings;
@@ -64,7 +65,7 @@ const PREVIEW: &str = "query($id: ID, $name: String, $from: String!, $into: Stri
     mergePreview(from: $from, into: $into) {
       clean conflicts { ref kind message base ours theirs }
       diff { changed { added removed modified } text(maxBytes: 2147483647) }
-      newDiagnostics { code severity message }
+      newDiagnostics { ...Found }
     }
   }
 }";
@@ -82,7 +83,7 @@ struct Preview {
     clean: bool,
     conflicts: Vec<Conflict>,
     diff: Difference,
-    new_diagnostics: Vec<Finding>,
+    new_diagnostics: Vec<Found>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -162,8 +163,9 @@ fn preview(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Err
     let mut variables = named(&args.program);
     variables["from"] = args.from.clone().into();
     variables["into"] = args.into.clone().into();
+    let document = format!("{PREVIEW}\n{FOUND}");
     let answer: About<Previewed> =
-        with_client(settings, Missing::Refuse, async |client| client.ask(PREVIEW, &variables).await)?;
+        with_client(settings, Missing::Refuse, async |client| client.ask(&document, &variables).await)?;
     let preview = answer.program.merge_preview;
     let collides = || args.explained(&preview.conflicts);
     output.data(&preview.json(), || if preview.clean { preview.text() } else { collides() })?;
@@ -200,7 +202,7 @@ impl Args {
     /// What collides, each with what resolves it, and which side is which.
     fn explained(&self, conflicts: &[Conflict]) -> String {
         let one = |conflict: &Conflict| {
-            let (of, shown) = (&conflict.of, conflict.text());
+            let (of, shown) = (&conflict.of, conflict.text(["ours", "theirs"]));
             format!("{shown}    take: `--ours={of}` or `--theirs={of}`\n")
         };
         let text: String = conflicts.iter().map(one).collect();
@@ -231,7 +233,7 @@ impl Preview {
             "removed": removed,
             "modified": modified,
             "conflicts": self.conflicts.iter().map(Conflict::json).collect::<Vec<_>>(),
-            "newDiagnostics": self.new_diagnostics.iter().map(Finding::json).collect::<Vec<_>>(),
+            "newDiagnostics": self.new_diagnostics.iter().map(Found::json).collect::<Vec<_>>(),
             "text": self.diff.text,
         })
     }

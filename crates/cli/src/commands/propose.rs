@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use lmlang_ir::told::{EDITED, NOW};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -10,7 +11,6 @@ use crate::client::with_client;
 use crate::commands::edit::{check, name};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::outcome::Conflict;
 use crate::output::{Output, columns, counted, say};
 use crate::proposed::{Origin, Proposed, fragments};
 use crate::session::Missing;
@@ -215,7 +215,9 @@ impl Candidate {
             Proposed::Rejected(rejected) => {
                 rejected.errors.iter().map(|mistake| mistake.text(&origin)).collect()
             }
-            Proposed::InConflict(conflict) => conflict.conflicts.iter().map(Conflict::text).collect(),
+            Proposed::InConflict(conflict) => {
+                conflict.conflicts.iter().map(|of| of.text([NOW, EDITED])).collect()
+            }
         }
     }
 }

@@ -8,7 +8,8 @@ use crate::commands::history::Author;
 use crate::commands::travel::How;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::outcome::{Finding, OUTCOME, Outcome};
+use crate::findings::{FOUND, Found};
+use crate::outcome::{OUTCOME, Outcome};
 use crate::output::{Output, columns};
 use crate::session::Missing;
 use crate::settings::Settings;
@@ -50,11 +51,12 @@ fn document(plan: bool) -> String {
   went: revert(input: $input) {{
     outcome {{ ...Became }}
     removed {{ ...Named }} alsoRemoved {{ ...Named }} {kept}
-    newDiagnostics {{ code severity message }}
+    newDiagnostics {{ ...Found }}
   }}
 }}
 fragment Named on Revision {{ number actor {{ name }} message }}
-{OUTCOME}"
+{OUTCOME}
+{FOUND}"
     )
 }
 
@@ -73,7 +75,7 @@ struct Reverted {
     /// Of a dry run alone.
     #[serde(default)]
     kept: Vec<Named>,
-    new_diagnostics: Vec<Finding>,
+    new_diagnostics: Vec<Found>,
 }
 
 /// A revision, as far as a plan shows it.
@@ -106,7 +108,7 @@ impl Reverted {
         if plan {
             json["kept"] = all(&self.kept).into();
         }
-        json["newDiagnostics"] = self.new_diagnostics.iter().map(Finding::json).collect();
+        json["newDiagnostics"] = self.new_diagnostics.iter().map(Found::json).collect();
         json
     }
 

@@ -32,8 +32,8 @@ use crate::view::View;
 /// Which function, with what.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file, in the text form or a WebAssembly module (`.wasm`, `.wat`); `-` for standard input; with `--at` or
-    /// `--branch` a program, by name or id.
+    /// The file, in the text form (`.lm`) or a WebAssembly module (`.wasm`, `.wat`); `-` for standard input; without such
+    /// an ending, or with `--at`, a program, by name or id.
     file: PathBuf,
     /// The function, by name, path (`module::name`), ref or the name of an export [default: the export `_start`, else
     /// `main`].
@@ -154,8 +154,8 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
         seed: args.seed,
     };
     let options = Options { limits, environment, ..Options::default() };
-    let how = How { tier: args.tier, level: args.trace, output };
     let timeout = Duration::from_secs(args.timeout);
+    let how = How { tier: args.tier, level: args.trace, timeout, output };
     block_on(async move {
         let stopped = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stopped);
@@ -179,6 +179,7 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
 struct How {
     tier: Execution,
     level: Option<Level>,
+    timeout: Duration,
     output: Output,
 }
 
@@ -187,7 +188,7 @@ fn execute(
     file: Option<&str>,
     (function, values, folder): (FuncRef, &[Value], Option<&Folder>),
     options: &Options,
-    How { tier, level, output }: How,
+    How { tier, level, timeout, output }: How,
     watch: Watch,
 ) -> Result<Exit, Error> {
     let program = read.checked.program();
@@ -203,7 +204,8 @@ fn execute(
         let fuel = compiled.as_ref().map_or_else(|| run.fuel_used(), |result| result.fuel_used);
         trace(&run, level.into(), fuel, output)?;
     }
-    let result = compiled.unwrap_or_else(|| run.into_result());
+    let mut result = compiled.unwrap_or_else(|| run.into_result());
+    result.outcome.tell_time(timeout);
     let told = tell(&result.outcome, read, file);
     // A program that ends itself has done what it wanted, whatever its status.
     let ended = match &result.outcome {

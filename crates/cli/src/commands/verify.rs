@@ -100,7 +100,7 @@ const SEARCH: &str = "mutation($input: CheckContractsInput!) {
   searched: checkContracts(input: $input) {
     coverage
     attempts {
-      function tried discarded undecided coverage ending message
+      function tried discarded undecided undecidedWhy coverage ending message
       counterexample { args outcome { ...End } case { name } shrinkSteps }
     }
   }
@@ -162,11 +162,13 @@ struct Search {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Attempt {
     function: String,
     tried: u64,
     discarded: u64,
     undecided: u64,
+    undecided_why: Vec<String>,
     coverage: f64,
     ending: Option<String>,
     message: Option<String>,
@@ -219,7 +221,7 @@ fn known_code(given: &str) -> Result<String, String> {
     }
     match nearest(&wanted, names()).as_slice() {
         [] => Err("there is no such code".to_owned()),
-        near => Err(format!("there is no such code; near names: {}", near.join(", "))),
+        near => Err(format!("there is no such code; did you mean: {}", near.join(", "))),
     }
 }
 
@@ -368,6 +370,7 @@ impl Attempt {
             "tried": self.tried,
             "discarded": self.discarded,
             "undecided": self.undecided,
+            "undecidedWhy": self.undecided_why,
             "coverage": self.coverage,
             "ending": self.ending,
             "message": self.message,
@@ -380,8 +383,9 @@ impl Attempt {
         if self.counterexample.is_some() {
             return None;
         }
-        let Attempt { tried, discarded, undecided, ending, message, .. } = self;
-        let counts = Counts { tried: *tried, discarded: *discarded, undecided: *undecided };
+        let Attempt { tried, discarded, undecided, undecided_why, ending, message, .. } = self;
+        let counts =
+            Counts { tried: *tried, discarded: *discarded, undecided: *undecided, why: undecided_why };
         inconclusive(path, ending.as_deref(), message.as_deref(), counts)
     }
 }

@@ -92,7 +92,7 @@ fn programs_are_chosen_and_renamed() {
     assert_eq!(to.json(&["checkpoint", "list", "fib2"])[0]["name"], "first");
 
     let told = from.fails(&["backup", "create", file, "--program", "fob"], 3, "NOT_FOUND");
-    assert!(told.contains("near names: fib"), "{told}");
+    assert!(told.contains("did you mean: fib"), "{told}");
     let made = from.json(&["backup", "create", file, "--program", "other", "--program", "fib"]);
     assert_eq!((&made["programs"], &made["entries"]), (&json!(2), &json!(3)));
     assert_eq!(to.json(&["doctor"])["sound"], true);

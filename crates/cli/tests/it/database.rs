@@ -19,7 +19,7 @@ fn programs_are_imported_listed_exported_and_deleted() {
     let names: Vec<&str> = list.as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
     assert_eq!(names, ["fib", "other"]);
     let told = place.fails(&["program", "show", "fibb"], 3, "NOT_FOUND");
-    assert!(told.contains("near names: fib"), "{told}");
+    assert!(told.contains("did you mean: fib"), "{told}");
 
     place.ok(&["export", "fib", "out.lm"]);
     assert_eq!(place.ok(&["run", "out.lm", "fib", "20"]), "i64:6765\n");

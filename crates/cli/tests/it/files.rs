@@ -30,7 +30,7 @@ fn run_prints_results_and_ends_as_the_program_did() {
     let told = place.fails(&["run", "fib.lm", "fib", "-1"], 1, "CONTRACT_VIOLATED");
     assert!(told.contains("`n is not negative`") && told.contains("fib.lm:"), "{told}");
     let told = place.fails(&["run", "fib.lm", "fibb", "1"], 3, "NOT_FOUND");
-    assert!(told.contains("near names: fib"), "{told}");
+    assert!(told.contains("did you mean: fib"), "{told}");
     place.fails(&["run", "fib.lm", "fib"], 2, "BAD_ARGUMENT");
     place.fails(&["run", "fib.lm", "fib", "true"], 2, "BAD_ARGUMENT");
     place.fails(&["run", "none.lm", "fib", "1"], 3, "IO");

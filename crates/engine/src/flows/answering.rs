@@ -33,6 +33,8 @@ pub enum AnswerOutcome {
     Already(Decision),
     /// The question does not stand any more.
     Stale(String),
+    /// Somebody else has to answer than who began the run, which is the one of this name.
+    Own(String),
 }
 
 /// Why an answer was refused.
@@ -41,6 +43,8 @@ enum Refused {
     Answer(AnswerError),
     /// The same request has answered before.
     Repeated(Decision),
+    /// It is for others to answer.
+    Own,
 }
 
 impl From<Error> for Refused {
@@ -53,7 +57,8 @@ impl Engine {
     /// Answers a question, once: the run goes on when that is durable.
     pub async fn answer_interrupt(&self, answer: &Answer, call: &Call) -> Result<AnswerOutcome, Error> {
         // Whether this caller may know of the run.
-        self.run_info(answer.run).await?;
+        let beginner = self.run_info(answer.run).await?.actor.name;
+        let is_own = call.actor.name == beginner || call.on_behalf_of.as_ref() == Some(&beginner);
         let request = call.idempotency.as_ref().map(request_digest);
         self.check_version(answer.run).await?;
         let changed = self.change_run(answer.run, |machine, now| {
@@ -65,6 +70,10 @@ impl Engine {
             });
             if let Some(decision) = repeated {
                 return Err(Refused::Repeated(decision));
+            }
+            let ask = machine.interrupt(answer.asked).filter(|of| of.standing == Standing::Open);
+            if is_own && ask.and_then(|of| of.ask.subject.as_ref()).is_some_and(|subject| subject.others) {
+                return Err(Refused::Own);
             }
             let decision = Decision {
                 answer: answer.answer.clone(),
@@ -87,6 +96,7 @@ impl Engine {
                 }
             }
             Err(Refused::Repeated(decision)) => Ok(AnswerOutcome::Taken(decision)),
+            Err(Refused::Own) => Ok(AnswerOutcome::Own(beginner)),
             Err(Refused::Answer(AnswerError::Already(decision))) => Ok(AnswerOutcome::Already(decision)),
             Err(Refused::Answer(AnswerError::Stale(why))) => Ok(AnswerOutcome::Stale(why.to_string())),
             Err(Refused::Answer(AnswerError::Unknown)) => self.rewound_over(answer).await,

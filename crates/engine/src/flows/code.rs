@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use lmlang_flow::{Failure, Flow, State, Step, Update};
+use lmlang_flow::{Failure, Flow, State, Status, Step, Update};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -49,9 +49,9 @@ pub trait FlowCode: Send + Sync + 'static {
         state.public(self.flow())
     }
 
-    /// Takes away what a run that was cancelled has made for itself alone, as far as that goes, when nothing of it is at work any
-    /// more in this process. It comes after the cancellation is stored: not at all if the process is killed just then, and again
-    /// whenever somebody looks at the run, here or in another process that had executed it.
+    /// Takes away what a run that was cancelled, or has failed, has made for itself alone, as far as that goes, when nothing of it
+    /// is at work any more in this process. It comes after the end is stored: not at all if the process is killed just then, and
+    /// again whenever somebody looks at the run, here or in another process that had executed it.
     fn let_go<'a>(&'a self, _run: LetGo<'a>) -> BoxFuture<'a, ()> {
         Box::pin(async move {})
     }
@@ -69,12 +69,14 @@ pub trait FlowCode: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Step, Halt>>;
 }
 
-/// A run that was cancelled.
+/// A run that was cancelled, or has failed.
 pub struct LetGo<'a> {
     /// The engine that had executed it.
     pub engine: &'a Engine,
     /// Its id: what it made in programs has it as its origin.
     pub run: Uuid,
+    /// How it has ended.
+    pub ended: Status,
     /// Its state as it was.
     pub state: &'a State,
     /// The program that it was about.

@@ -463,7 +463,10 @@ impl Engine {
                     Err(why.unwrap_or_else(|| failure("SUB_RUN_FAILED", "it has failed")))
                 }
                 RunStatus::Cancelled => {
-                    let message = format!("the run R-{child} of `{}` was cancelled", row.flow);
+                    let run = self.stored_run(&row).await.map_err(Halt::Lost)?;
+                    let (by, why) = run.cancellation().unwrap_or_default();
+                    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+                    let message = format!("the run R-{child} of `{}` was cancelled by `{by}`{why}", row.flow);
                     Err(failure("SUB_RUN_CANCELLED", message))
                 }
             };
@@ -477,14 +480,15 @@ impl Engine {
     /// what it made.
     fn after_end<'a>(&'a self, live: &'a LiveRun) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            let cancelled = {
+            let (ended, state) = {
                 let machine = live.machine.lock().await;
-                (machine.status() == Status::Cancelled).then(|| machine.state().clone())
+                let ended = machine.status();
+                (ended, matches!(ended, Status::Cancelled | Status::Failed).then(|| machine.state().clone()))
             };
-            let is_cancelled = cancelled.is_some();
-            if let (Some(state), Some(code)) = (cancelled, &live.code) {
+            let is_cancelled = ended == Status::Cancelled;
+            if let (Some(state), Some(code)) = (state, &live.code) {
                 let (run, program, call) = (live.id, live.program, live.call(0, None));
-                code.let_go(LetGo { engine: self, run, state: &state, program, call }).await;
+                code.let_go(LetGo { engine: self, run, ended, state: &state, program, call }).await;
             }
             if let Some(parent) = live.parent
                 && let Err(error) = Box::pin(self.go_on(parent)).await

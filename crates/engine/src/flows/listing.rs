@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lmlang_flow::Standing;
-use lmlang_flow::{Ask, Decision, Flow, Kind, Run, What};
+use lmlang_flow::{Ask, Decision, Entry, Flow, Kind, Run, What};
 use lmlang_history::log::Actor;
 use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus};
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::catalog::Selector;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::code::FlowCode;
@@ -100,6 +101,21 @@ pub struct Page<T> {
     pub total: u64,
 }
 
+/// Which runs are asked for; all that is named holds of them.
+#[derive(Clone, Debug, Default)]
+pub struct RunsWanted {
+    /// The name of their flow: of one that can be run here, or of which runs are stored.
+    pub flow: Option<String>,
+    /// How they stand.
+    pub status: Option<RunStatus>,
+    /// The session that they belong to.
+    pub session: Option<Uuid>,
+    /// The program that they are about; one that was deleted by its id.
+    pub program: Option<Selector>,
+    /// The name of who began them.
+    pub by: Option<String>,
+}
+
 /// A step of a run: a node that came to its end, or did not.
 #[derive(Clone, Debug)]
 pub struct StepInfo {
@@ -109,6 +125,8 @@ pub struct StepInfo {
     pub ended: i64,
     /// What happened.
     pub what: What,
+    /// Whether the run was taken back to before it: it does not count any more.
+    pub superseded: bool,
 }
 
 /// The kinds of entries that are steps.
@@ -133,7 +151,7 @@ impl Engine {
         }
     }
 
-    async fn info(&self, row: lmlang_store::Run) -> Result<RunInfo, Error> {
+    pub(super) async fn info(&self, row: lmlang_store::Run) -> Result<RunInfo, Error> {
         let flow = self.flow_of(&row).await?;
         let actor = self.store().actor(row.actor).await?;
         let actor = actor.ok_or_else(|| damaged(row.id, 1, "its actor is unknown"))?;
@@ -176,6 +194,39 @@ impl Engine {
         })
     }
 
+    /// How runs are found that are asked for.
+    ///
+    /// # Errors
+    ///
+    /// There is no such flow or program: nothing could be found.
+    pub async fn run_filter(&self, wanted: RunsWanted) -> Result<RunFilter, Error> {
+        let RunsWanted { flow, status, session, program, by } = wanted;
+        if let Some(name) = &flow
+            && let Err(unknown) = self.code_named(name)
+            && !self.store().knows_flow(name).await?
+        {
+            return Err(unknown);
+        }
+        let program = match program {
+            None => None,
+            Some(selector) => {
+                let found = self.find(&selector).await;
+                match (found, selector) {
+                    (Ok(open), _) => Some(open.info().id),
+                    // Its runs are there as long as they are kept.
+                    (Err(Error::NotFound { retired: true, .. }), Selector::Id(id)) => Some(id),
+                    (Err(error), _) => return Err(error),
+                }
+            }
+        };
+        let by = match by {
+            None => None,
+            // With each kind and client that the name has come with.
+            Some(name) => Some(self.store().actors_named(&name).await?),
+        };
+        Ok(RunFilter { flow, status, session, programs: None, program, by })
+    }
+
     /// Runs that this caller may know of, the newest first, before a key.
     pub async fn run_page(
         &self,
@@ -213,8 +264,18 @@ impl Engine {
         let total = self.store().journal_len(run, Some(&STEPS)).await?;
         let more = rows.len() > first;
         rows.truncate(first);
+        let mut over: Vec<(u64, u64)> = Vec::new();
+        for row in self.store().journal(run, Some(&[Kind::Rewound as u8]), after, u64::from(u32::MAX)).await?
+        {
+            if let Entry { number, what: What::Rewound { to, .. }, .. } = decode(&row)? {
+                over.push((to, number));
+            }
+        }
         let step = |row: &lmlang_store::JournalEntry| {
-            decode(row).map(|entry| StepInfo { number: entry.number, ended: entry.time, what: entry.what })
+            decode(row).map(|Entry { number, time: ended, what }| {
+                let superseded = over.iter().any(|(to, by)| (*to + 1..*by).contains(&number));
+                StepInfo { number, ended, what, superseded }
+            })
         };
         Ok(Page { items: rows.iter().map(step).collect::<Result<_, Error>>()?, more, total })
     }

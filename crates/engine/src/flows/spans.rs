@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use lmlang_flow::receipts::EffectId;
 use lmlang_flow::{Entry, Flow, Goto, Kind, Place, Remedy, Run, Stepped, What};
-use lmlang_store::RunStatus;
+use lmlang_store::{JournalsOf, RunFilter, RunStatus};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -98,13 +98,62 @@ const SPANS: [u8; 10] = [
     Kind::Moved as u8,
 ];
 
+/// How many runs are looked at together.
+const RUNS: u64 = 32;
+
 impl Engine {
     /// Spans of a run behind an entry, in the order in which they were stored; the first is that of the run itself.
     pub async fn span_page(&self, run: &RunInfo, after: u64, first: usize) -> Result<Page<Span>, Error> {
-        let mut rows = self.store().journal(run.id, Some(&SPANS), after, first as u64 + 1).await?;
+        let mut items = self.spans(run, after, first + 1).await?;
         let total = self.store().journal_len(run.id, Some(&SPANS)).await?;
-        let more = rows.len() > first;
-        rows.truncate(first);
+        let more = items.len() > first;
+        items.truncate(first);
+        Ok(Page { items, more, total })
+    }
+
+    /// Spans of the runs of a session behind an entry of one of them, which is named by the key of its run and its own number:
+    /// run by run, the oldest first, each with the key of its run. Callers who are limited to some programs see those of their
+    /// runs.
+    pub async fn session_span_page(
+        &self,
+        session: Uuid,
+        after: (u64, u64),
+        first: usize,
+    ) -> Result<Page<(u64, Span)>, Error> {
+        let programs = self.only().map(<[Uuid]>::to_vec);
+        let of = JournalsOf::Session(session, programs.clone());
+        let filter = RunFilter { session: Some(session), programs, ..RunFilter::default() };
+        let total = self.store().journals_len(&of, &SPANS).await?;
+        let (mut items, mut key) = (Vec::new(), after.0);
+        while items.len() <= first {
+            let rows = self.store().runs_from(&filter, key, RUNS).await?;
+            let is_last = (rows.len() as u64) < RUNS;
+            for row in rows {
+                key = row.key + 1;
+                let run = match self.info(row).await {
+                    Ok(run) => run,
+                    // It was removed meanwhile.
+                    Err(Error::NotFound { what: "run", .. }) => continue,
+                    Err(error) => return Err(error),
+                };
+                let behind = if run.key == after.0 { after.1 } else { 0 };
+                let spans = self.spans(&run, behind, first + 1 - items.len()).await?;
+                items.extend(spans.into_iter().map(|span| (run.key, span)));
+                if items.len() > first {
+                    break;
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        let more = items.len() > first;
+        items.truncate(first);
+        Ok(Page { items, more, total })
+    }
+
+    async fn spans(&self, run: &RunInfo, after: u64, most: usize) -> Result<Vec<Span>, Error> {
+        let rows = self.store().journal(run.id, Some(&SPANS), after, most as u64).await?;
         let of = Traced {
             id: run.id,
             session: run.session.id,
@@ -114,8 +163,7 @@ impl Engine {
             ended: run.ended,
             ok: run.ended.map(|_| run.status == RunStatus::Completed),
         };
-        let span = |row: &lmlang_store::JournalEntry| Ok(self.shown(span(&of, &decode(row)?)));
-        Ok(Page { items: rows.iter().map(span).collect::<Result<_, Error>>()?, more, total })
+        rows.iter().map(|row| Ok(self.shown(span(&of, &decode(row)?)))).collect()
     }
 
     /// Sends every span of the runs that this process executes elsewhere, too, as soon as it is over: once, before callers

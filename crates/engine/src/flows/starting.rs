@@ -124,7 +124,7 @@ impl Engine {
     /// What the newest run of a flow in a session that has ended came to, however it did.
     async fn came_to(&self, session: Uuid, flow: &str) -> Result<Option<State>, Error> {
         let filter =
-            RunFilter { flow: Some(flow.to_owned()), status: None, session: Some(session), programs: None };
+            RunFilter { flow: Some(flow.to_owned()), session: Some(session), ..RunFilter::default() };
         let newest = self.store().runs(&filter, None, LATEST).await?;
         let newest = newest.into_iter().find(|run| run.standing.ended.is_some() && run.parent.is_none());
         let Some(newest) = newest else { return Ok(None) };

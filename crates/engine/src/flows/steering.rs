@@ -1,7 +1,8 @@
 //! Stopping runs, and going on from an earlier entry in another run.
 
-use lmlang_flow::Standing;
-use lmlang_flow::{Entry, Run, What};
+use std::collections::BTreeSet;
+
+use lmlang_flow::{Entry, Goto, Run, Standing, Stepped, What};
 use lmlang_history::log::Origin;
 use lmlang_store::{BeginError, NewRun, Timestamp};
 use uuid::Uuid;
@@ -45,7 +46,18 @@ impl Engine {
         }
         let journal = self.journal_of(run).await?;
         kept(&journal, at)?;
-        let entries = standing_entries(&journal, at);
+        let mut entries = standing_entries(&journal, at);
+        // Where its branch begins. One that has none yet makes its own.
+        let made = || entries.iter().filter_map(|entry| revision(&entry.what)).next_back();
+        let from = row.program.and_then(|program| {
+            let from = made().map(|(_, _, number)| format!("r{number}")).or_else(|| info.branch.clone())?;
+            Some((program, from))
+        });
+        if from.is_some() {
+            // Its questions are about its branch, in words of its own: the nodes ask again.
+            let answered: BTreeSet<u64> = entries.iter().filter_map(|entry| settles(&entry.what)).collect();
+            entries.retain(|entry| !asks(&entry.what) || answered.contains(&entry.number));
+        }
         let id = self.0.clock.id();
         let mut machine = Run::new(std::sync::Arc::clone(&flow));
         let mut rows = Vec::with_capacity(entries.len());
@@ -64,27 +76,17 @@ impl Engine {
             let message = "the run waits for another one there, which goes on for it alone".to_owned();
             return Err(Error::Argument { place: "input.atStep".to_owned(), message });
         }
-        let branch = match row.program {
+        let branch = match from {
             None => None,
-            Some(program) => {
+            Some((program, from)) => {
                 let open = self.find(&Selector::Id(program)).await?;
-                let made = standing_entries(&journal, at)
-                    .into_iter()
-                    .filter_map(|entry| revision(&entry.what))
-                    .next_back();
-                match made.map(|(_, _, number)| format!("r{number}")).or_else(|| info.branch.clone()) {
-                    // It has none yet, and makes its own.
-                    None => None,
-                    Some(from) => {
-                        let request = call.idempotency.as_ref().map(request_digest);
-                        let request = request.unwrap_or_else(|| id.simple().to_string());
-                        let key = format!("fork:{}:{at}:{request}", run.simple());
-                        let name = open.free_branch("fork");
-                        let origin = Some(Origin { run: id.into_bytes(), step: 0 });
-                        let call = Call { origin, ..call.clone().keyed(Some(&key), from.as_bytes()) };
-                        Some(self.create_branch(&open, &name, Some(&from), &call).await?.name)
-                    }
-                }
+                let request = call.idempotency.as_ref().map(request_digest);
+                let request = request.unwrap_or_else(|| id.simple().to_string());
+                let key = format!("fork:{}:{at}:{request}", run.simple());
+                let name = open.free_branch("fork");
+                let origin = Some(Origin { run: id.into_bytes(), step: 0 });
+                let call = Call { origin, ..call.clone().keyed(Some(&key), from.as_bytes()) };
+                Some(self.create_branch(&open, &name, Some(&from), &call).await?.name)
             }
         };
         let open = machine.interrupts().filter(|of| of.standing == Standing::Open);
@@ -120,6 +122,19 @@ impl Engine {
         self.0.flows.stored.send_modify(|count| *count += 1);
         self.seeing_all().go_on(id).await?;
         self.run_info(id).await
+    }
+}
+
+/// Whether a node asks by its end.
+fn asks(what: &What) -> bool {
+    matches!(what, What::Stepped(Stepped { goto: Goto::Ask { .. }, .. }))
+}
+
+/// The entry of the question that is over by this one.
+fn settles(what: &What) -> Option<u64> {
+    match what {
+        What::Answered { asked, .. } | What::Expired { asked } => Some(*asked),
+        _ => None,
     }
 }
 

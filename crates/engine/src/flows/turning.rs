@@ -65,6 +65,10 @@ const GATHERED: Duration = Duration::from_millis(25);
 impl Engine {
     /// Takes a turn: answers what the session asks, or begins its next run, and waits until that asks or ends; for a while,
     /// whatever becomes of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overloaded`] while the run of the session goes on without asking anything.
     pub async fn take_turn(&self, turn: &Turn, call: &Call) -> Result<Turned, Error> {
         let (session, run) = {
             // One at a time: of two turns of an idle session the second answers what the first has begun.
@@ -198,6 +202,11 @@ impl Engine {
                     AnswerOutcome::Stale(message) => {
                         Err(Error::Argument { place: "input.interruptId".to_owned(), message })
                     }
+                    AnswerOutcome::Own(beginner) => {
+                        let message =
+                            format!("somebody else than `{beginner}`, who began the run, has to answer");
+                        Err(Error::Argument { place: "input.interruptId".to_owned(), message })
+                    }
                 }
             }
             None => {
@@ -205,9 +214,8 @@ impl Engine {
                 if let Some(begun) = begun
                     && begun.await?.ended.is_none()
                 {
-                    let message =
-                        "the run of the session goes on: its question or its end is waited for".to_owned();
-                    return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
+                    // It goes on: the same turn may be taken when it asks or has ended.
+                    return Err(Error::Overloaded { what: "turns of the session" });
                 }
                 self.begun(session, &info.workflow, turn, call).await
             }

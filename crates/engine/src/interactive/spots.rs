@@ -19,9 +19,16 @@ pub struct BreakpointText {
     /// When to stop at the node or in the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
-    /// What to watch: a variable or a global `v5`, or bytes of linear memory `memory[16..24]`.
+    /// What to watch: a variable or a global, by ref or path, or bytes of linear memory `memory[16..24]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<String>,
+    /// How often it is met on the way forward without stopping, from when it is set.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ignore: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The places that some breakpoints name.
@@ -30,7 +37,7 @@ pub(super) fn all(program: &Program, texts: &[BreakpointText]) -> Result<Vec<Bre
 }
 
 fn breakpoint(program: &Program, index: usize, text: &BreakpointText) -> Result<Breakpoint, Error> {
-    let BreakpointText { node, function, condition, watch } = text;
+    let BreakpointText { node, function, condition, watch, ignore } = text;
     let bad = |field: &str, message: String| Error::Argument {
         place: format!("breakpoints[{index}].{field}"),
         message,
@@ -50,11 +57,11 @@ fn breakpoint(program: &Program, index: usize, text: &BreakpointText) -> Result<
         }
         (None, None, Some(watch)) => Spot::watched(program, watch).ok_or_else(|| {
             let message = format!(
-                "`{watch}` cannot be watched: expected a variable or a global `v5`, or `memory[16..24]`"
+                "`{watch}` cannot be watched: expected a variable or a global, by ref or path, or `memory[16..24]`"
             );
             bad("watch", message)
         })?,
         (..) => return Err(bad("node", "give one of `node`, `function` and `watch`".to_owned())),
     };
-    Ok(Breakpoint { spot, condition: condition.clone() })
+    Ok(Breakpoint { spot, condition: condition.clone(), ignore: *ignore })
 }

@@ -30,6 +30,7 @@ fn revision(number: u64, nodes: usize) -> Arc<Revision> {
         reverts: Vec::new(),
         also_reverts: Vec::new(),
         resolved: Vec::new(),
+        rests: Vec::new(),
         name: None,
         names: Vec::new(),
         idempotency: None,

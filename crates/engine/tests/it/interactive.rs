@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use lmlang_engine::{
     Action, Batching, BreakpointText, Call, Engine, InteractiveRequest, InteractiveState, Limits,
-    OpenProgram, RunRequest, Simulation, Status, WantedSteps,
+    OpenProgram, RunRequest, Simulation, Status, StopReason, WantedSteps,
 };
 use lmlang_interp::{Environment, TraceLevel};
 use lmlang_ir::{Const, Ref, Value};
@@ -60,16 +60,28 @@ async fn act(engine: &Engine, simulation: &Arc<Simulation>, action: Action) -> A
 
 /// What is the same for everybody who looks at it.
 fn shown(standing: &InteractiveState) -> String {
-    let InteractiveState { status, position, stack, values, variables, stdout, breakpoints, report, .. } =
-        standing;
+    let InteractiveState {
+        status,
+        position,
+        stack,
+        values,
+        variables,
+        stdout,
+        breakpoints,
+        halt,
+        report,
+        ..
+    } = standing;
     let outcome = report.as_ref().map(|report| &report.result.outcome);
-    format!("{status:?} {position} {stack:?} {values:?} {variables:?} {stdout:?} {breakpoints:?} {outcome:?}")
+    format!(
+        "{status:?} {position} {stack:?} {values:?} {variables:?} {stdout:?} {breakpoints:?} {halt:?} {outcome:?}"
+    )
 }
 
 fn at_exit() -> Vec<BreakpointText> {
     // The second node of the loop's body that is executed once a round.
     let condition = Some("eq.i64 left, 3".to_owned());
-    vec![BreakpointText { function: None, node: Some("next".to_owned()), condition, watch: None }]
+    vec![BreakpointText { node: Some("next".to_owned()), condition, ..BreakpointText::default() }]
 }
 
 /// The breakpoints with the label of a node for its ref.
@@ -93,7 +105,10 @@ async fn a_restart_leaves_it_where_it_was() {
     let request = InteractiveRequest { breakpoints, pause_at_start: false, ..request(&open, 9) };
     let simulation = start(&fixture.engine, &open, request, &call()).await;
     let before = fixture.engine.interactive_state(&simulation).unwrap();
-    assert_eq!((before.status, before.stopped_at, before.breakpoints[0].hits), (Status::Paused, Some(0), 1));
+    assert_eq!(
+        (before.status, before.stopped_at(), before.breakpoints[0].hits),
+        (Status::Paused, Some(0), 1)
+    );
     let id = simulation.id;
     drop((simulation, open));
     let fixture = fixture.reopened(&[]).await;
@@ -173,6 +188,10 @@ async fn an_action_that_takes_too_long_stops_where_it_is() {
     let simulation = start(&fixture.engine, &open, request(&open, 0), &call()).await;
     let first = act(&fixture.engine, &simulation, Action::Run).await;
     assert_eq!(first.status, Status::Paused);
+    // It says which limit that was, its value, and what was used of it.
+    let Some(StopReason::Late { bound, used }) = first.halt else { panic!("{:?}", first.halt) };
+    assert_eq!(bound, Duration::from_millis(50));
+    assert!(used >= bound);
     let second = act(&fixture.engine, &simulation, Action::Run).await;
     assert!(second.position > first.position && first.position > 0);
     assert_eq!(second.status, Status::Paused);

@@ -1,6 +1,8 @@
 //! Looking back over a log.
 
-use lmlang_engine::{Call, Error, HistoryQuery, MergeRequest, Outcome, Place, Proposal, Selector};
+use lmlang_engine::{
+    Arrival, Call, Error, HistoryQuery, MergeRequest, OpenProgram, Outcome, Place, Proposal, Selector,
+};
 use lmlang_history::log::Actor;
 use lmlang_history::request::{AddText, EditRequest};
 
@@ -31,6 +33,37 @@ async fn work(fixture: &Fixture) {
             }
         }
     }
+}
+
+/// Adds a function on a branch; gives the number of the revision.
+async fn add(fixture: &Fixture, branch: &str, name: &str, by: &str) -> u64 {
+    let text = format!("func {name}() -> () pure {{\n  return\n}}\n");
+    let proposal = Proposal {
+        program: Selector::Name("shop".to_owned()),
+        branch: branch.to_owned(),
+        base: None,
+        edits: vec![EditRequest::AddText(AddText { module: Some("app".to_owned()), text })],
+        dry_run: false,
+        require_complete: false,
+        verify_all: false,
+    };
+    let by = Call::by(Actor { name: by.to_owned(), ..call().actor });
+    match fixture.engine.propose(proposal, &by).await.unwrap() {
+        Outcome::Applied(applied) => applied.after.entry.number,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn merge(fixture: &Fixture, open: &OpenProgram, from: &str, into: &str) {
+    let request = MergeRequest {
+        from: from.to_owned(),
+        into: into.to_owned(),
+        resolutions: Vec::new(),
+        expected_head: None,
+        dry_run: false,
+    };
+    let arrival = fixture.engine.merge(open, &request, &call()).await.unwrap();
+    assert!(matches!(arrival, Arrival::Made { .. }), "{arrival:?}");
 }
 
 #[tokio::test]
@@ -96,39 +129,15 @@ async fn what_merges_brought_in_is_told_when_it_is_asked_for() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
     let engine = &fixture.engine;
-    let author = |name: &str| Call::by(Actor { name: name.to_owned(), ..call().actor });
     engine.create_branch(&open, "draft", None, &call()).await.unwrap();
-    let add = async |branch: &str, name: &str, by: &str| {
-        let text = format!("func {name}() -> () pure {{\n  return\n}}\n");
-        let proposal = Proposal {
-            program: Selector::Name("shop".to_owned()),
-            branch: branch.to_owned(),
-            base: None,
-            edits: vec![EditRequest::AddText(AddText { module: Some("app".to_owned()), text })],
-            dry_run: false,
-            require_complete: false,
-            verify_all: false,
-        };
-        match engine.propose(proposal, &author(by)).await.unwrap() {
-            Outcome::Applied(applied) => applied.after.entry.number,
-            other => panic!("{other:?}"),
-        }
-    };
-    let drafted = add("draft", "three", "ann").await;
+    let drafted = add(&fixture, "draft", "three", "ann").await;
     engine.create_branch(&open, "finer", Some("draft"), &call()).await.unwrap();
-    let finer = add("finer", "four", "ben").await;
-    let merge = |from: &str, into: &str| MergeRequest {
-        from: from.to_owned(),
-        into: into.to_owned(),
-        resolutions: Vec::new(),
-        expected_head: None,
-        dry_run: false,
-    };
+    let finer = add(&fixture, "finer", "four", "ben").await;
     for (from, into) in [("finer", "draft"), ("draft", "main")] {
-        engine.merge(&open, &merge(from, into), &call()).await.unwrap();
+        merge(&fixture, &open, from, into).await;
         engine.delete_branch(&open, from, &call()).await.unwrap();
     }
-    let later = add("main", "five", "ann").await;
+    let later = add(&fixture, "main", "five", "ann").await;
     let head = open.timeline.head();
     let place = Place { revision: head.main.revision.entry.number, branch: 0 };
     let of = async |author: Option<&str>, merged: bool| {
@@ -149,4 +158,31 @@ async fn what_merges_brought_in_is_told_when_it_is_asked_for() {
     assert_eq!(of(Some("ann"), false).await, [later]);
     assert_eq!(of(Some("ann"), true).await, [later, drafted]);
     assert_eq!(of(Some("ben"), true).await, [finer]);
+}
+
+#[tokio::test]
+async fn of_more_branches_than_the_bound_those_that_were_merged_last_are_told() {
+    const TOLD: usize = 200;
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    let engine = &fixture.engine;
+    let mut drafted = Vec::new();
+    for number in 0..TOLD + 3 {
+        let (branch, name) = (format!("b{number}"), format!("draft_{number}"));
+        engine.create_branch(&open, &branch, None, &call()).await.unwrap();
+        drafted.push(add(&fixture, &branch, &name, "ann").await);
+        merge(&fixture, &open, &branch, "main").await;
+    }
+    let head = open.timeline.head();
+    let query = HistoryQuery {
+        on_way_to: Some(Place { revision: head.main.revision.entry.number, branch: 0 }),
+        merged: true,
+        author: Some("ann".to_owned()),
+        ..HistoryQuery::up_to(head.last, 1_000)
+    };
+    let page = engine.history(&open, &query).await.unwrap();
+    let numbers: Vec<u64> = page.entries.iter().map(|entry| entry.number).collect();
+    let expected: Vec<u64> = drafted.iter().rev().take(TOLD).copied().collect();
+    assert_eq!(numbers, expected);
+    assert_eq!(engine.history_len(&open, &query).await.unwrap(), TOLD as u64);
 }

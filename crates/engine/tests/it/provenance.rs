@@ -73,8 +73,10 @@ async fn model(fixture: &Fixture, open: &OpenProgram) -> Vec<After> {
         }
         let parent = header.parents.first().map_or(0, |parent| *parent as usize);
         let mut after = known[parent].clone();
-        if let (true, Some(target)) = (header.kind.takes_target_state(), header.target) {
-            after.content = known[target as usize].content.clone();
+        let went_to = header.target.filter(|_| header.kind.takes_target_state());
+        let went_to = went_to.map(|target| known[target as usize].clone());
+        if let Some(target) = &went_to {
+            after.content = target.content.clone();
         }
         let mut settled: BTreeSet<Ref> = header.resolved.iter().copied().collect();
         let inside = edits.iter().filter(|edit| settled.contains(&edit.subject()));
@@ -84,7 +86,8 @@ async fn model(fixture: &Fixture, open: &OpenProgram) -> Vec<After> {
             let passed = theirs
                 .as_ref()
                 .filter(|theirs| !settled.contains(&of) && !beyond(&after.content, &theirs.content, of));
-            let last = passed.map_or(number, |theirs| theirs.last[&of]);
+            // Who goes back or forward has not done what is there then.
+            let last = passed.or(went_to.as_ref()).map_or(number, |passed| passed.last[&of]);
             after.last.insert(of, last);
             // What states do not tell of is no part of them.
             let is_told = !header.kind.takes_target_state();

@@ -109,7 +109,7 @@ async fn what_a_run_has_made_is_taken_back_with_what_rests_on_it() {
 
     let again = revert(&fixture, &open, RUN, false, &call()).await;
     let Arrival::Nothing(reason) = &again.arrival else { panic!("{again:?}") };
-    assert_eq!(reason, &format!("the content of `main` has nothing by the run {RUN}"));
+    assert_eq!(reason, &format!("the content of `main` has nothing by the run R-{RUN}"));
 
     // A revert is taken back by reverting it, not with the run that made it.
     let other = revert(&fixture, &open, OTHER, true, &call()).await;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_engine::{Batch, Batching, Bounds, Limits, OpenProgram, RunRequest, Status, WantedSteps};
+use lmlang_engine::{Action, Batch, Batching, Bounds, Limits, OpenProgram, RunRequest, Status, WantedSteps};
 use lmlang_interp::{Environment, TraceLevel};
 use lmlang_ir::{Const, Ref, Value};
 
 use tokio::sync::mpsc::Receiver;
 
-use crate::fixture::{Fixture, OFTEN};
+use crate::fixture::{Fixture, OFTEN, call};
 
 /// Counts down from its argument; for ever from zero.
 const TEXT: &str = "module app
@@ -287,6 +287,56 @@ async fn a_bound_of_bytes_is_told_before_the_end() {
     }
     let [(cursor, first, false), (end, all, true)] = told[..] else { panic!("{told:?}") };
     assert!(cursor == end && 0 < first && first < all, "{told:?}");
+}
+
+#[tokio::test]
+async fn whoever_knows_a_stream_can_cancel_it() {
+    let fixture = Fixture::within(OFTEN, Limits { max_fuel: u64::MAX, ..Limits::default() }).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().main.revision.clone();
+    let endless = || request(&open, 0, for_ever(Duration::from_secs(60)));
+    let call = call();
+    // One whose reader reads on is told that it is over; so is one without a trace.
+    for trace in [TraceLevel::Nodes, TraceLevel::None] {
+        let request = RunRequest { trace, ..endless() };
+        let (simulation, mut batches) =
+            fixture.engine.stream(&open, &revision, request, BATCHING).await.unwrap();
+        let reader = tokio::spawn(async move {
+            let mut last = None;
+            while let Some(batch) = batches.recv().await {
+                last = Some(batch);
+            }
+            last.expect("it says how it ended")
+        });
+        let found = fixture.engine.simulation(simulation.id).await.unwrap().expect("it is kept");
+        fixture.engine.control_interactive(&found, Action::Cancel, &call).await.unwrap();
+        let last = reader.await.unwrap();
+        assert_eq!((last.status, simulation.status()), (Status::Cancelled, Status::Cancelled));
+        assert_eq!(last.report.expect("it ended").result.steps, simulation.position());
+        // The same once more is another run.
+        let again = fixture.engine.stream(&open, &revision, endless(), BATCHING).await.unwrap().0;
+        assert_ne!(again.id, simulation.id);
+        fixture.engine.control_interactive(&again, Action::Cancel, &call).await.unwrap();
+        assert_eq!(again.status(), Status::Cancelled);
+    }
+    // One that nobody reads ends where its readers had come; one that has ended stays as it ended.
+    let (left, batches) = fixture.engine.stream(&open, &revision, endless(), BATCHING).await.unwrap();
+    drop(batches);
+    fixture.engine.control_interactive(&left, Action::Cancel, &call).await.unwrap();
+    assert_eq!(left.status(), Status::Cancelled);
+    let done = request(&open, 10, Bounds::default());
+    let (done, mut batches) = fixture.engine.stream(&open, &revision, done, BATCHING).await.unwrap();
+    rest(&mut batches).await;
+    fixture.engine.control_interactive(&done, Action::Cancel, &call).await.unwrap();
+    assert_eq!(done.status(), Status::Completed);
+    let refused = fixture.engine.control_interactive(&done, Action::Run, &call).await.unwrap_err();
+    assert_eq!(refused.to_string(), "the simulation is a stream: only `CANCEL` is possible");
+    // A restart changes nothing about it.
+    let (id, steps) = (left.id, left.position());
+    drop((left, done, open));
+    let fixture = fixture.reopened(&[]).await;
+    let left = fixture.engine.simulation(id).await.unwrap().expect("it is kept");
+    assert_eq!((left.status(), left.position()), (Status::Cancelled, steps));
 }
 
 #[tokio::test]

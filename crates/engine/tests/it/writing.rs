@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use lmlang_engine::{
     Applied, Call, Distance, Error, Event, Limits, Outcome, Proposal, Selector, SnapshotPolicy, Way,
 };
-use lmlang_history::request::{EditRequest, ReplaceText};
+use lmlang_history::request::{EditRequest, ModifyNode, ReplaceText, Target};
 use lmlang_ir::text::{Detail, print_program};
 
 use crate::fixture::{Fixture, OFTEN, call};
@@ -191,4 +191,44 @@ async fn a_deletion_is_carried_out_though_its_caller_has_gone() {
     let told = tokio::time::timeout(Duration::from_secs(10), events.recv()).await.unwrap().unwrap().unwrap();
     assert!(matches!(told.event, Event::Program { .. }));
     assert!(matches!(fixture.engine.find(&name).await, Err(Error::NotFound { .. })));
+}
+
+#[tokio::test]
+async fn what_an_edit_rests_on_is_known_after_a_restart() {
+    let fixture = Fixture::new(OFTEN).await;
+    let text = "module app
+
+func next#f2 (a: i64) -> (i64) {
+  s#n3 = add.i64 a, 1
+  return#n4 s
+}
+
+func use#f5 (a: i64) -> (i64) {
+  r#n6 = call next(a)
+  return#n7 r
+}
+";
+    fixture.create("shop", text).await;
+    let proposal = |base: &str, edit: EditRequest| Proposal {
+        program: Selector::Name("shop".to_owned()),
+        branch: "main".to_owned(),
+        base: Some(base.to_owned()),
+        edits: vec![edit],
+        dry_run: false,
+        require_complete: false,
+        verify_all: false,
+    };
+    let inline = EditRequest::InlineCall(Target { name_as: None, of: "n6".to_owned() });
+    let inlined = fixture.engine.propose(proposal("r1", inline), &call()).await.unwrap();
+    assert!(matches!(inlined, Outcome::Applied(_)), "{inlined:?}");
+    let fixture = fixture.reopened(&[]).await;
+    let changed = EditRequest::ModifyNode(ModifyNode { of: "n3".to_owned(), op: "sub.i64".to_owned() });
+    match fixture.engine.propose(proposal("r1", changed), &call()).await.unwrap() {
+        Outcome::Conflict(conflict) => {
+            let found: Vec<(&str, &str)> =
+                conflict.conflicts.iter().map(|one| (one.of.as_str(), one.kind)).collect();
+            assert_eq!(found, [("f2", "COPIED_AND_EDITED")]);
+        }
+        other => panic!("{other:?}"),
+    }
 }

@@ -10,7 +10,7 @@ use crate::schema::failure::fail;
 use crate::schema::mutation::selector;
 use crate::schema::revision::{Revision, numbered};
 use crate::schema::run_input::SimulateInput;
-use crate::schema::run_outcome::{Outcome, outcome};
+use crate::schema::run_outcome::{Outcome, ended};
 use crate::schema::scalars::{Count, Text};
 use crate::schema::trace_page::{TraceStep, trace_step};
 use crate::schema::view::{View, not_found};
@@ -136,10 +136,10 @@ pub(crate) async fn compare(
         let shown = found.steps[index].as_ref().map(|step| trace_step(view, step));
         budget::count(context, shown.as_ref().map_or(0, TraceStep::bytes)).map(|()| shown)
     };
-    let ended = |view: &View, index: usize| {
-        let ended = outcome(view, &found.reports[index].result.outcome)?;
-        budget::count(context, ended.text_bytes())?;
-        Ok::<_, ApiError>(ended)
+    let end = |view: &View, index: usize| {
+        let end = ended(view, &found.reports[index])?;
+        budget::count(context, end.text_bytes())?;
+        Ok::<_, ApiError>(end)
     };
     let caused_by = match found.caused_by {
         Some(number) => Some(numbered(&View::head(engine, open), number).await?),
@@ -150,8 +150,8 @@ pub(crate) async fn compare(
         same_steps: Count(found.same_steps),
         first_difference: shown(&to, 1)?,
         instead_of: shown(&from, 0)?,
-        before: ended(&from, 0)?,
-        after: ended(&to, 1)?,
+        before: end(&from, 0)?,
+        after: end(&to, 1)?,
         caused_by,
     })
 }

@@ -7,7 +7,7 @@ use lmlang_ir::{FuncRef, Ref};
 
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
-use crate::schema::connection::{Connection, Edge, Listed, PageRequest, invalid_cursor};
+use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::failure::fail;
 use crate::schema::outcome::EntityKind;
 use crate::schema::view::View;
@@ -84,25 +84,15 @@ pub(crate) async fn answers(
     let work = move || {
         let program = here.program();
         let found = analysis::answers(program, question.into(), &of, &cases).map_err(unanswerable)?;
-        let start = match page.after.as_deref() {
-            None => 0,
-            Some(after) => {
-                let last = found.iter().position(|answer| answer.of.to_string() == after);
-                last.ok_or_else(|| invalid_cursor(after))? + 1
-            }
-        };
-        let shown = found.iter().skip(start).take(page.first);
-        let edges = shown.map(|answer| Edge {
-            cursor: answer.of.to_string(),
-            node: Answer {
-                reference: answer.of.to_string(),
-                kind: answer.of.kind.into(),
+        let shown = |answer: analysis::Answer| {
+            Ok(Answer {
                 text: answer.text(program),
                 reason: answer.reason.words(program),
-            },
-        });
-        let more = found.len() > start.saturating_add(page.first);
-        Ok(Connection::known(&page, more, found.len(), edges.collect()))
+                reference: answer.of.to_string(),
+                kind: answer.of.kind.into(),
+            })
+        };
+        Connection::by_name(&page, found, |answer| answer.of.to_string())?.shown(shown)
     };
     view.engine().compute(work).await.map_err(fail)?
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_graphql::{Context, Enum, ID, InputObject, SimpleObject};
 use futures_util::{Stream, StreamExt};
-use lmlang_engine::checking::{self, Attempt, CheckRequest};
-use lmlang_engine::{Call, Engine, Scope};
+use lmlang_engine::checking::{self, Attempt, CheckRequest, Distinction as Found};
+use lmlang_engine::{self as engine, Call, Engine, Scope};
 use lmlang_ir::{FuncRef, Value, text};
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -76,6 +76,8 @@ pub struct ContractAttempt {
     discarded: Count,
     /// Inputs of which nothing follows: their runs met a bound, or something that is missing.
     undecided: Count,
+    /// Why nothing follows from these, each reason with how many they are, and with the value of the limit that was met.
+    undecided_why: Vec<String>,
     /// The part of the branches that was reached, of the function with what it calls; 0 where there is none.
     coverage: f64,
     /// How the search ended; null while it goes on.
@@ -108,14 +110,92 @@ pub struct Counterexample {
     function: Function,
     /// The arguments, the smallest that were found.
     args: Rows<ValueText>,
+    /// What it reads of standard input, where two revisions differ and one of them reads any. Bytes that are no UTF-8 are
+    /// U+FFFD.
+    stdin: Option<String>,
     /// How the run ends; where two revisions differ, the one at `to`.
     outcome: Outcome,
-    /// How the run at `from` ends, where two revisions differ. Equal to `outcome` where only what they print differs.
+    /// How the run at `from` ends, where two revisions differ. Equal to `outcome` where something else differs.
     before: Option<Outcome>,
+    /// In what two revisions differ, what weighs most first.
+    distinctions: Vec<Distinction>,
     /// The test case that it became.
     case: Option<TestCase>,
     /// How often it was made smaller.
     shrink_steps: i32,
+}
+
+/// Something that is not the same about the runs of two revisions.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct Distinction {
+    /// What it is.
+    what: DistinctionKind,
+    /// Which one: of a global its ref, of a file its path, of memory the address of the first byte.
+    place: Option<String>,
+    /// What it is at `from`: the beginning of what is written, the value of a global, 16 bytes of memory in hexadecimal.
+    before: Option<String>,
+    /// What it is at `to`.
+    after: Option<String>,
+}
+
+/// What is not the same about two runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum DistinctionKind {
+    /// How they end: `before` and `outcome` of the counterexample.
+    Ending,
+    /// What they return: `before` and `outcome` of the counterexample.
+    Results,
+    /// What they write to standard output.
+    Stdout,
+    /// What they write to standard error.
+    Stderr,
+    /// What becomes of a file or folder.
+    File,
+    /// What they leave in a global that both revisions have.
+    Global,
+    /// What they leave in linear memory; where it is all, nothing else was found that differs.
+    Memory,
+}
+
+impl Distinction {
+    fn new(view: &View, found: &Found) -> Distinction {
+        let of = |what, place: Option<String>, both: Option<[String; 2]>| {
+            let [before, after] = both.map_or([None, None], |both| both.map(Some));
+            Distinction { what, place, before, after }
+        };
+        let text = |both: &[Vec<u8>; 2]| Some(both.each_ref().map(|bytes| shortened(bytes)));
+        match found {
+            Found::Ending => of(DistinctionKind::Ending, None, None),
+            Found::Results => of(DistinctionKind::Results, None, None),
+            Found::Stdout(both) => of(DistinctionKind::Stdout, None, text(both)),
+            Found::Stderr(both) => of(DistinctionKind::Stderr, None, text(both)),
+            Found::File(path) => of(DistinctionKind::File, Some(path.to_string()), None),
+            Found::Global(global, both) => {
+                let values = both.each_ref().map(|value| {
+                    let value = text::print_value(view.program(), value);
+                    shortened(value.as_bytes())
+                });
+                of(DistinctionKind::Global, Some(global.to_string()), Some(values))
+            }
+            Found::Memory(address, both) => {
+                let hex =
+                    |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+                let place = Some(address.to_string());
+                of(DistinctionKind::Memory, place, Some(both.each_ref().map(hex)))
+            }
+        }
+    }
+}
+
+/// The beginning of a text of which an answer shows as much.
+fn shortened(bytes: &[u8]) -> String {
+    /// Characters that are shown.
+    const SHOWN: usize = 1_000;
+    let text = String::from_utf8_lossy(bytes);
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.into_owned(),
+    }
 }
 
 /// What small changes of a function its test cases, and contracts, notice.
@@ -127,7 +207,7 @@ pub struct MutationReport {
     killed: i32,
     /// Changes that were not.
     survived: Vec<SurvivingMutant>,
-    /// Changes that are possible; 500 of them are tried at most.
+    /// Changes that are possible; as many of them are tried as the limit `mutants` says.
     possible: i32,
     /// Changes after which the program would be wrong.
     skipped: i32,
@@ -197,7 +277,16 @@ impl Search {
     }
 
     async fn attempt(&self, attempt: Attempt) -> Result<ContractAttempt, ApiError> {
-        let Attempt { function, tried, discarded, undecided, coverage, ending, counterexample } = attempt;
+        let Attempt {
+            function,
+            tried,
+            discarded,
+            undecided,
+            undecided_why,
+            coverage,
+            ending,
+            counterexample,
+        } = attempt;
         let (ending, message) = match ending {
             None => (None, None),
             Some(checking::SearchEnding::Found) => (Some(SearchEnding::Found), None),
@@ -212,7 +301,9 @@ impl Search {
                 function: Function::new(&self.view, function)?,
                 args: shown(&self.view, &found.args),
                 outcome: outcome(&self.view, &found.outcome)?,
+                stdin: None,
                 before: None,
+                distinctions: Vec::new(),
                 case: self.case(function, found.args).await?,
                 shrink_steps: i32::try_from(found.shrink_steps).unwrap_or(i32::MAX),
             }),
@@ -222,6 +313,7 @@ impl Search {
             tried: Count(tried),
             discarded: Count(discarded),
             undecided: Count(undecided),
+            undecided_why,
             coverage: ratio(coverage.reached, coverage.branches),
             ending,
             message,
@@ -281,7 +373,19 @@ pub(crate) async fn attempts(
 }
 
 /// How long one field searches.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE_MS: u64 = 10_000;
+const PATIENCE: Duration = Duration::from_millis(PATIENCE_MS);
+
+/// Why a search comes to nothing; one that takes too long names its limit.
+fn failed(error: engine::Error) -> ApiError {
+    match error {
+        engine::Error::Late => {
+            ApiError::new(Code::Timeout, format!("it takes longer than `searchMs`, {PATIENCE_MS}"))
+                .data(serde_json::json!({ "which": "searchMs", "limit": PATIENCE_MS }))
+        }
+        other => fail(other),
+    }
+}
 
 /// An input on which a function does not do the same at two revisions.
 pub(crate) async fn behaviour_diff(
@@ -303,8 +407,10 @@ pub(crate) async fn behaviour_diff(
     Ok(Some(Counterexample {
         function: Function::new(&to, of)?,
         args: shown(&to, &found.args),
+        stdin: found.stdin.as_deref().map(shortened),
         outcome: outcome(&to, &found.after)?,
         before: Some(outcome(&from, &found.before)?),
+        distinctions: found.distinctions.iter().map(|one| Distinction::new(&to, one)).collect(),
         case: None,
         shrink_steps: i32::try_from(found.shrink_steps).unwrap_or(i32::MAX),
     }))
@@ -320,7 +426,7 @@ pub(crate) async fn mutations(
     allow(context, field)?;
     let of = view.function_named(function).map_err(|error| error.at("function"))?;
     let score =
-        view.engine().mutation_score(view.open(), view.revision(), of, PATIENCE).await.map_err(fail)?;
+        view.engine().mutation_score(view.open(), view.revision(), of, PATIENCE).await.map_err(failed)?;
     let count = |number: usize| i32::try_from(number).unwrap_or(i32::MAX);
     let survived = score.survived.iter().map(|one| SurvivingMutant {
         node: one.node.to_string(),
@@ -358,10 +464,6 @@ pub(crate) async fn uncovered(
         None => view.program().functions().map(|(of, _)| of).collect(),
     };
     let found =
-        view.engine().uncovered(view.open(), view.revision(), functions, PATIENCE).await.map_err(fail)?;
-    let (total, start) = (found.len(), usize::try_from(page.start()?).unwrap_or(usize::MAX));
-    let rest = found.into_iter().enumerate().skip(start).take(page.first.saturating_add(1));
-    let nodes =
-        rest.map(|(at, (of, node))| Ok((at.to_string(), ComputeNode::new(&Function::new(view, of)?, node))));
-    Ok(Connection::collect(&page, total, nodes.collect::<Result<Vec<_>, ApiError>>()?))
+        view.engine().uncovered(view.open(), view.revision(), functions, PATIENCE).await.map_err(failed)?;
+    Connection::slice(&page, found)?.shown(|(of, node)| Ok(ComputeNode::new(&Function::new(view, of)?, node)))
 }

@@ -195,6 +195,14 @@ impl<T> Connection<T> {
 }
 
 impl<T> Connection<T> {
+    /// The same page with what each item is shown as.
+    pub fn shown<U>(self, item: impl Fn(T) -> Result<U, ApiError>) -> Result<Connection<U>, ApiError> {
+        let Connection { edges, more, earlier, total } = self;
+        let edge = |Edge { cursor, node }: Edge<T>| Ok::<_, ApiError>(Edge { cursor, node: item(node)? });
+        let edges = edges.into_iter().map(edge).collect::<Result<_, ApiError>>()?;
+        Ok(Connection { edges, more, earlier, total })
+    }
+
     /// The same page with what becomes of each item.
     pub async fn resolved<U, F: Future<Output = Result<U, ApiError>>>(
         self,

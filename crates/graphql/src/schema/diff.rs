@@ -184,7 +184,8 @@ impl ProgramDiff {
         }))
     }
 
-    /// The difference of the text forms of what differs, as a unified diff; cut off after `maxBytes`.
+    /// The difference of the text forms of what differs, as a unified diff: what `applyTextPatch` takes, to make the same of
+    /// `from` again; cut off after `maxBytes`.
     async fn text(
         &self,
         context: &Context<'_>,

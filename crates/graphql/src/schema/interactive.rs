@@ -5,7 +5,7 @@ use lmlang_engine::{Action, BreakpointState, BreakpointText, Engine, Interactive
 
 use crate::error::ApiError;
 use crate::schema::call::call;
-use crate::schema::defaults::{No, One, Or};
+use crate::schema::defaults::{No, One, Or, Zero};
 use crate::schema::failure::fail;
 use crate::schema::ids::GlobalId;
 use crate::schema::run_input::SimulateInput;
@@ -45,9 +45,13 @@ pub struct BreakpointInput {
     /// may read variables, globals and linear memory, and call what is bounded by `reads`: `gt_s.i64 (var.get n), 9`. Where
     /// it cannot be told, as it traps, the simulation stops.
     condition: Option<String>,
-    /// What to watch: a variable or a global by ref, `v5`, or bytes of linear memory, `memory[16..24]`. The simulation stops
-    /// behind the node that gives it another value.
+    /// What to watch: a variable or a global, by ref or path, `v5` or `module::function::name`, or bytes of linear memory,
+    /// `memory[16..24]`. The simulation stops behind the node that gives it another value.
     watch: Option<String>,
+    /// How often it is met on the way forward without stopping, from when it is set; each time counts in `hits`. On the way
+    /// back it stops each time.
+    #[graphql(default)]
+    ignore: Or<Zero>,
 }
 
 /// What is done with an interactive simulation.
@@ -72,7 +76,7 @@ pub enum SimulationAction {
     StepBack,
     /// Back to where a breakpoint was met last, or to the start.
     RunBack,
-    /// The end: it cannot be moved any more.
+    /// The end: it cannot be moved any more. One that streams ends for all who read it; one that has ended stays as it is.
     Cancel,
     /// Other breakpoints, instead of those that there are.
     SetBreakpoints,
@@ -81,7 +85,7 @@ pub enum SimulationAction {
 /// Moves an interactive simulation.
 #[derive(Clone, Debug, InputObject)]
 pub struct ControlSimulationInput {
-    /// The simulation, as `startSimulation` tells it.
+    /// The simulation, as `startSimulation` tells it; for `CANCEL` also as a stream does.
     id: ID,
     /// What is to be done.
     action: SimulationAction,
@@ -116,6 +120,8 @@ pub struct Breakpoint {
     watch: Option<String>,
     /// How often it was met on the way forward since it was set.
     hits: Count,
+    /// How often it is met so without stopping.
+    ignore: Count,
     /// Why its condition could not be told when it was last met.
     message: Option<String>,
     /// Whether the simulation stopped here.
@@ -124,16 +130,16 @@ pub struct Breakpoint {
 
 impl Breakpoint {
     pub(crate) fn new(state: &BreakpointState, here: bool) -> Breakpoint {
-        let BreakpointText { node, function, condition, watch } = state.text.clone();
-        let (hits, message) = (Count(state.hits), state.trouble.clone());
-        Breakpoint { node, function, condition, watch, hits, message, here }
+        let BreakpointText { node, function, condition, watch, ignore } = state.text.clone();
+        let (hits, ignore, message) = (Count(state.hits), Count(ignore), state.trouble.clone());
+        Breakpoint { node, function, condition, watch, hits, ignore, message, here }
     }
 }
 
 impl BreakpointInput {
     /// The same by refs.
     fn named(self, view: &View, index: usize) -> std::result::Result<BreakpointText, ApiError> {
-        let BreakpointInput { node, function, condition, watch } = self;
+        let BreakpointInput { node, function, condition, watch, ignore } = self;
         let at = |field: &str, error: ApiError| error.at(&format!("breakpoints[{index}].{field}"));
         let node = node.map(|given| view.node_named(&given).map(|(_, node)| node.to_string()));
         let function = function.map(|given| view.function_named(&given).map(|of| of.to_string()));
@@ -142,6 +148,7 @@ impl BreakpointInput {
             function: function.transpose().map_err(|error| at("function", error))?,
             condition,
             watch,
+            ignore: ignore.0.0,
         })
     }
 }

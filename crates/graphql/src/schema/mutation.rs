@@ -271,7 +271,8 @@ impl Mutation {
     }
 
     /// Moves a simulation that `startSimulation` began. Answers when it stands still again, or after `controlWaitMs`: then it
-    /// runs on, and only `PAUSE` and `CANCEL` are possible. What takes longer than `timeoutMs` stops where it has come.
+    /// runs on, and only `PAUSE` and `CANCEL` are possible. What takes longer than `timeoutMs` stops where it has come. One that
+    /// streams (`Subscription.simulate`) can be cancelled, whoever began it: that ends all of its streams.
     async fn control_simulation(
         &self,
         context: &Context<'_>,

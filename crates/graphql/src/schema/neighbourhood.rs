@@ -137,11 +137,16 @@ impl Subgraph {
     }
 }
 
-fn limit(max_nodes: i32) -> std::result::Result<usize, ApiError> {
+/// How many nodes an answer has at most, by what the caller says and the limit of a name.
+pub(super) fn limit(
+    which: &'static str,
+    max_nodes: i32,
+    most: usize,
+) -> std::result::Result<usize, ApiError> {
     let limit = usize::try_from(max_nodes).map_err(|_| {
         ApiError::new(Code::BadRequest, format!("`maxNodes` must not be negative, found {max_nodes}"))
     })?;
-    if limit > MOST { Err(ApiError::limit("maxNodes", MOST as u64, limit as u64)) } else { Ok(limit) }
+    if limit > most { Err(ApiError::limit(which, most as u64, limit as u64)) } else { Ok(limit) }
 }
 
 /// What lies around something.
@@ -165,7 +170,7 @@ pub(crate) fn neighbourhood(
         hops,
         direction: input.direction.0.into(),
         kinds: &kinds,
-        max_nodes: limit(input.max_nodes.0)?,
+        max_nodes: limit("maxNodes", input.max_nodes.0, MOST)?,
         cross_calls: input.cross_calls.0,
     };
     let found = Arc::new(subgraph::neighbourhood(view.program(), asked));
@@ -181,7 +186,8 @@ pub(crate) fn slice(
     detail: Detail,
 ) -> std::result::Result<Subgraph, ApiError> {
     let (_, of) = view.node_named(node)?;
-    let found = Arc::new(graph::slice(view.program(), of, direction.into(), limit(max_nodes)?));
+    let found =
+        Arc::new(graph::slice(view.program(), of, direction.into(), limit("maxNodes", max_nodes, MOST)?));
     Ok(Subgraph { view: view.clone(), found, detail })
 }
 

@@ -373,9 +373,10 @@ pub struct Conflict {
     #[graphql(name = "ref")]
     reference: String,
     /// The kind of collision. Both sides of a merge did something: `BOTH_EDITED`, `BOTH_ADDED`, `BOTH_MOVED`,
-    /// `EDITED_AND_REMOVED`, `USED_AND_REMOVED`, `SIGNATURE_AND_USE`, `NAME_TAKEN`, `SAME_PLACE`. Each is right alone and
-    /// together they are not: `ILL_TYPED`. Later work by others rests on what an author would take back: `RESTED_ON`. The edits of a resolution cannot be carried out: `RESOLUTION`. What was read is
-    /// another now: `STALE_BASE`, `HASH_MISMATCH`.
+    /// `EDITED_AND_REMOVED`, `USED_AND_REMOVED`, `SIGNATURE_AND_USE`, `NAME_TAKEN`, `SAME_PLACE`, `COPIED_AND_EDITED`. Each is
+    /// right alone and together they are not: `ILL_TYPED`. Later work by others rests on what an author would take back:
+    /// `RESTED_ON`. The edits of a resolution cannot be carried out: `RESOLUTION`. What was read is another now: `STALE_BASE`
+    /// (of a resolution: its entity is not in conflict any more), `HASH_MISMATCH`.
     kind: String,
     /// What is the matter, in words.
     message: String,

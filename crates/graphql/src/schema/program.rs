@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_graphql::{Context, ID, Object};
 use lmlang_engine::{Engine, ProgramInfo};
-use tokio::sync::OnceCell;
 
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
@@ -22,7 +21,7 @@ use crate::schema::diff::ProgramDiff;
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::function_filter::FunctionFilter;
-use crate::schema::ids::{View as Which, ViewId};
+use crate::schema::map::ProgramMap;
 use crate::schema::module::Module;
 use crate::schema::neighbourhood::{self, Call, Impact, NeighborhoodInput, SliceDirection, Subgraph};
 use crate::schema::node::ComputeNode;
@@ -31,6 +30,7 @@ use crate::schema::query::{Node, entity_named};
 use crate::schema::revision::{self, Branch, Checkpoint, Revision, RevisionKind};
 use crate::schema::run_input::{PortValue, SimulateInput};
 use crate::schema::search::{self, NodeFilter};
+use crate::schema::shown::Shown;
 use crate::schema::simulation::{self, SimulationResult};
 use crate::schema::storage::{Storage, StorageKind};
 use crate::schema::text_form::text_within;
@@ -42,22 +42,6 @@ use crate::transport::budget;
 /// A program at one revision.
 #[derive(Clone)]
 pub struct Program(Shown);
-
-#[derive(Clone)]
-enum Shown {
-    /// At a revision that is there, with the name and doc that the program had when it was looked at.
-    View(View, Arc<ProgramInfo>),
-    /// As the catalogue lists it.
-    Row(Arc<Row>),
-}
-
-/// A program of a list: opened at its head when somebody asks for more than the list knows. So a list of many costs little,
-/// and one that cannot be opened does not hide the others.
-struct Row {
-    engine: Engine,
-    info: Arc<ProgramInfo>,
-    view: OnceCell<Result<View, ApiError>>,
-}
 
 impl Direct for Program {}
 
@@ -80,42 +64,15 @@ impl Program {
 
     /// A program that the catalogue lists, at its head.
     pub fn listed(engine: &Engine, info: Arc<ProgramInfo>) -> Program {
-        Program(Shown::Row(Arc::new(Row { engine: engine.clone(), info, view: OnceCell::new() })))
-    }
-
-    /// What the fields that need the content look at; the same for all of them.
-    async fn view(&self) -> Result<&View, ApiError> {
-        let row = match &self.0 {
-            Shown::View(view, _) => return Ok(view),
-            Shown::Row(row) => row,
-        };
-        let open = || async {
-            let open = row.engine.open(&row.info).await.map_err(fail)?;
-            Ok(View::head(&row.engine, open))
-        };
-        row.view.get_or_init(open).await.as_ref().map_err(Clone::clone)
+        Program(Shown::listed(engine, info))
     }
 
     /// Answers a field that needs the content. It fails alone when that cannot be read.
     ///
     /// Apart from the field's own future: what polls the fields of an object has a place for the future of each.
     async fn read<T>(&self, answer: impl AsyncFnOnce(&View) -> Result<T, ApiError>) -> Nullable<T> {
-        let read = async { answer(self.view().await?).await };
+        let read = async { answer(self.0.view().await?).await };
         nullable(Box::pin(read).await)
-    }
-
-    fn view_id(&self) -> ViewId {
-        match &self.0 {
-            Shown::View(view, _) => view.id().clone(),
-            Shown::Row(row) => ViewId { program: row.info.id, view: Which::Head },
-        }
-    }
-
-    fn info(&self) -> &ProgramInfo {
-        match &self.0 {
-            Shown::View(_, info) => info,
-            Shown::Row(row) => &row.info,
-        }
     }
 }
 
@@ -127,28 +84,28 @@ type Nullable<T> = Option<async_graphql::Result<T>>;
 impl Program {
     /// Global id; stable for the head, with a suffix for a pinned view.
     pub async fn id(&self) -> ID {
-        self.view_id().to_string().into()
+        self.0.id().to_string().into()
     }
 
     /// The program's own id, whatever the view.
     async fn program_id(&self) -> ID {
-        self.view_id().program.into()
+        self.0.id().program.into()
     }
 
     /// Its name.
     async fn name(&self) -> String {
-        self.info().name.clone()
+        self.0.info().name.clone()
     }
 
     /// What it is for.
     async fn doc(&self, context: &Context<'_>) -> Nullable<String> {
-        let doc = budget::words(context, Some(self.info().doc.as_str()).filter(|doc| !doc.is_empty()))?;
+        let doc = budget::words(context, Some(self.0.info().doc.as_str()).filter(|doc| !doc.is_empty()))?;
         Some(doc.map(str::to_owned))
     }
 
     /// The branch that this view follows; null for a pinned revision.
     async fn branch(&self) -> Option<String> {
-        self.view_id().branch()
+        self.0.id().branch()
     }
 
     /// The revision that is looked at, null for a dry run; or another one, seen from this one.
@@ -157,7 +114,7 @@ impl Program {
         #[graphql(desc = "Which, named as for `program(at:)`; without it, the one that is looked at.")]
         at: Option<String>,
     ) -> Nullable<Revision> {
-        let view = match self.view().await {
+        let view = match self.0.view().await {
             Ok(view) => view,
             Err(error) => return nullable(Err(error)),
         };
@@ -362,6 +319,16 @@ impl Program {
         self.read(async |view| neighbourhood::call_graph(view, &PageRequest::new(first, after)?)).await
     }
 
+    /// All its nodes with the edges of data between them, as flat lists: for a picture of the whole. Who calls whom is told by
+    /// `callGraph`.
+    async fn map(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Nodes at most.", default)] max_nodes: Or<Int<50000>>,
+    ) -> Nullable<ProgramMap> {
+        self.read(async |view| ProgramMap::of(context, view, max_nodes.0).await).await
+    }
+
     /// What a model is told of a part of the program: text within a budget of tokens, the most useful first, compressed as far as
     /// needed; with `since`, what has changed. A focus that does not fit in its smallest form is a `LIMIT_EXCEEDED`.
     async fn context(
@@ -520,8 +487,9 @@ impl Program {
             .await
     }
 
-    /// Looks for an input on which a function does not do the same at two revisions, for ten seconds at most, and makes it
-    /// smaller; null where none was found.
+    /// Looks for an input, with what is read of standard input, on which a function does not do the same at two revisions, for
+    /// ten seconds at most, and makes it smaller; null where none was found. Compared is what it returns or how it traps, what
+    /// it writes, and what it leaves in globals and memory.
     async fn behaviour_diff(
         &self,
         context: &Context<'_>,

@@ -8,6 +8,7 @@ use lmlang_ir::{Place, Ref};
 
 use crate::error::ApiError;
 use crate::schema::failure::fail;
+use crate::schema::ids::GlobalId;
 use crate::schema::revision::Revision;
 use crate::schema::view::{View, not_found, nullable};
 use crate::transport::budget;
@@ -121,7 +122,9 @@ impl Provenance {
 
     /// The flow's run that changed it last.
     async fn run_id(&self) -> Option<ID> {
-        self.modified.origin.map(|origin| uuid::Uuid::from_bytes(origin.run).into())
+        self.modified
+            .origin
+            .map(|origin| GlobalId::Run(uuid::Uuid::from_bytes(origin.run)).to_string().into())
     }
 
     /// The run's step that changed it last.

@@ -33,7 +33,7 @@ use crate::schema::storage::Storage;
 use crate::schema::token::{self, ApiToken};
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
-use crate::schema::{analysis, call, inspecting, neighbourhood, trace_batch};
+use crate::schema::{analysis, call, checking, inspecting, map, neighbourhood, trace_batch};
 use crate::transport::{Limits, budget};
 
 /// Any object with a global id.
@@ -146,6 +146,7 @@ impl Query {
             ("nodes", MOST_IDS),
             ("hops", MAX_HOPS.into()),
             ("maxNodes", neighbourhood::MOST),
+            ("mapNodes", map::MOST),
             ("maxEvents", trace_batch::MOST_EVENTS),
             ("noteBytes", call::NOTE_BYTES),
             ("budgetTokens", MOST_TOKENS),
@@ -153,6 +154,7 @@ impl Query {
             ("analysisOf", analysis::MOST_OF),
             ("findTextBytes", finding::QUESTION_BYTES),
             ("memoryLength", inspecting::MOST_BYTES),
+            ("searchMs", checking::PATIENCE_MS as usize),
         ] {
             limits.insert(name.into(), limit.into());
         }
@@ -305,7 +307,8 @@ impl Query {
         nullable(Box::pin(run::one(context, &id)).await)
     }
 
-    /// The runs of flows that the caller may know of, the newest first.
+    /// The runs of flows that the caller may know of, the newest first. A flow or program that is not there is an error.
+    #[expect(clippy::too_many_arguments, reason = "they are those of the field")]
     async fn runs(
         &self,
         context: &Context<'_>,
@@ -315,13 +318,14 @@ impl Query {
         #[graphql(desc = "Only those of this flow, by name.")] flow: Option<String>,
         #[graphql(desc = "Only those that stand so.")] status: Option<RunStatus>,
         #[graphql(desc = "Only those of this session.")] session_id: Option<ID>,
+        #[graphql(desc = "Only those about this program, by id or name; one that was deleted by its id.")]
+        program: Option<ID>,
+        #[graphql(desc = "Only those that were started by whom this name names.")] started_by: Option<String>,
     ) -> Option<Result<Connection<Run>>> {
         let engine = context.data_unchecked::<Engine>();
+        let which = run::Which { flow, status, session: session_id, program, started_by };
         nullable(match PageRequest::new(first, after) {
-            Ok(page) => {
-                Box::pin(run::page(engine, page, flow, status, session_id.as_ref().map(|id| id.as_str())))
-                    .await
-            }
+            Ok(page) => Box::pin(run::page(engine, page, which)).await,
             Err(error) => Err(error),
         })
     }

@@ -13,6 +13,7 @@ use crate::schema::connection::MAX_PAGE;
 use crate::schema::defaults::{Main, No, Or};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::failure::fail;
+use crate::schema::flows::run_id;
 use crate::schema::mutation::selector;
 use crate::schema::outcome::RevisionOutcome;
 use crate::schema::revision::Revision;
@@ -99,8 +100,8 @@ pub(crate) async fn revert(context: &Context<'_>, input: RevertInput) -> Result<
         (Some(revisions), None, None) => Which::Revisions(revisions),
         (None, Some(author), None) => Which::Author(author),
         (None, None, Some(run)) => {
-            let wrong = |_| ApiError::new(Code::BadRequest, "`runId` is no id of a run");
-            Which::Run(uuid::Uuid::try_parse(&run).map_err(wrong)?)
+            let wrong = |_| ApiError::new(Code::BadRequest, "`runId` is no id of a run").at("input.runId");
+            Which::Run(run_id(&run).map_err(wrong)?)
         }
         _ => {
             let message = "one of `revisions`, `author` and `runId` says what is taken back";

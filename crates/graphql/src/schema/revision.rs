@@ -226,7 +226,7 @@ impl Revision {
 
     /// The flow's run that made it, which may have been removed since.
     async fn run_id(&self) -> Option<ID> {
-        self.entry.origin.map(|origin| uuid::Uuid::from_bytes(origin.run).into())
+        self.entry.origin.map(|origin| GlobalId::Run(uuid::Uuid::from_bytes(origin.run)).to_string().into())
     }
 
     /// The run's step that made it.

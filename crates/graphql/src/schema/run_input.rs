@@ -132,7 +132,8 @@ pub struct PortValue {
 pub struct LimitsInput {
     /// Executed nodes, and what bulk operators cost beyond.
     fuel: Option<Count>,
-    /// Bytes of linear memory and of the value heap.
+    /// Bytes of linear memory and of the value heap. Compiled code holds no more either, but for 1 MiB that values have in any
+    /// case; meanwhile the run in the interpreter that it takes over from is kept, so that it can go on.
     memory_bytes: Option<Count>,
     /// Calls inside calls.
     call_depth: Option<i32>,
@@ -247,8 +248,11 @@ pub(crate) fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> R
         }
         (_, _) => {
             let expected = text::print_type_name(program, None, ty);
-            let message =
-                format!("`{place}` must be a `{expected}` in the text form, a number, a boolean or a list");
+            let example = Value::example(program, ty).map(|value| text::print_value(program, &value));
+            let such = example.map(|example| format!(", such as `{example}`")).unwrap_or_default();
+            let message = format!(
+                "`{place}` must be a `{expected}` in the text form{such}, or a number, a boolean or a list"
+            );
             Err(ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [place] })))
         }
     }

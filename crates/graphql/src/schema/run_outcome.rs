@@ -1,6 +1,7 @@
 //! How runs end, as clients see it.
 
 use async_graphql::{SimpleObject, Union};
+use lmlang_engine::Report;
 use lmlang_interp as interp;
 use lmlang_ir::{ContractRef, text};
 
@@ -9,6 +10,7 @@ use crate::error::{ApiError, cut};
 use crate::schema::function::{Contract, Function};
 use crate::schema::node::ComputeNode;
 use crate::schema::scalars::{Count, ValueText};
+use crate::schema::simulation_status::millis;
 use crate::schema::trace_page::shown_text;
 use crate::schema::view::{View, not_found};
 
@@ -73,6 +75,10 @@ pub struct ContractViolated {
 pub struct LimitReached {
     /// Which one: `fuel`, `memory`, `depth`, `time`, `trace`, `output`.
     limit: String,
+    /// Its value: nodes, bytes, calls, milliseconds. Null where it is none of the run's, as for a result that no answer holds.
+    bound: Option<Count>,
+    /// What the run had used of it when it wanted more. Null where nobody measured it, as of inputs that were searched for.
+    used: Option<Count>,
     /// What happened, in words.
     message: String,
     /// Where.
@@ -212,6 +218,31 @@ pub(super) fn parts(view: &View, place: &interp::Place) -> PlaceParts {
     }
 }
 
+/// How a run ended as clients see it, with what it had used where a bound was met.
+pub(crate) fn ended(view: &View, report: &Report) -> std::result::Result<Outcome, ApiError> {
+    let found = outcome(view, &report.result.outcome)?;
+    Ok(match found {
+        Outcome::LimitReached(reached) => {
+            Outcome::LimitReached(LimitReached { used: used(report).map(Count), ..reached })
+        }
+        other => other,
+    })
+}
+
+/// What a run had used of the bound that it met.
+fn used(report: &Report) -> Option<u64> {
+    let result = &report.result;
+    let interp::Outcome::LimitReached { limit, place, .. } = &result.outcome else { return None };
+    match limit {
+        interp::LimitKind::Fuel => Some(result.fuel_used),
+        interp::LimitKind::Memory => Some(result.memory_peak),
+        interp::LimitKind::Depth => Some(place.stack.len() as u64),
+        interp::LimitKind::Time => Some(millis(report.elapsed)),
+        interp::LimitKind::Output => Some((result.stdout.len() + result.stderr.len()) as u64),
+        interp::LimitKind::Trace => None,
+    }
+}
+
 /// An outcome as clients see it.
 pub(crate) fn outcome(view: &View, outcome: &interp::Outcome) -> std::result::Result<Outcome, ApiError> {
     Ok(match outcome {
@@ -242,6 +273,8 @@ pub(crate) fn outcome(view: &View, outcome: &interp::Outcome) -> std::result::Re
             let message = interp::limit_message(*limit, *bound);
             Outcome::LimitReached(LimitReached {
                 limit: limit.name().to_owned(),
+                bound: bound.map(Count),
+                used: None,
                 message,
                 at,
                 stack,

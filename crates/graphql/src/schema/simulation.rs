@@ -22,9 +22,9 @@ use crate::schema::inspecting::{self, MemoryBytes};
 use crate::schema::interactive::Breakpoint;
 use crate::schema::program::Program;
 use crate::schema::run_input::{self, ExecutionTier, PortValue, SimulateInput};
-use crate::schema::run_outcome::{FrameLocation, NodeValue, Outcome, PlaceParts, outcome, parts};
+use crate::schema::run_outcome::{FrameLocation, NodeValue, Outcome, PlaceParts, ended, parts};
 use crate::schema::scalars::{Count, ValueText};
-use crate::schema::simulation_status::SimulationStatus;
+use crate::schema::simulation_status::{SimulationHalt, SimulationStatus};
 use crate::schema::trace_page::{TracePage, TraceStep, counted_steps, trace_page};
 use crate::schema::value_page::ValuePage;
 use crate::schema::view::{View, not_found, nullable, nullable_if_any};
@@ -200,7 +200,7 @@ impl SimulationResult {
     async fn outcome(&self, context: &Context<'_>) -> Option<Result<Outcome>> {
         let shown = || {
             budget::open(context)?;
-            let shown = outcome(&self.view, &self.report.result.outcome)?;
+            let shown = ended(&self.view, &self.report)?;
             budget::count(context, shown.text_bytes())?;
             Ok(shown)
         };
@@ -386,6 +386,12 @@ impl Simulation {
         self.simulation.status().into()
     }
 
+    /// Why an interactive one stands where it stands; null while it runs, and before it has been moved.
+    async fn halt(&self) -> Option<SimulationHalt> {
+        let standing = self.standing().filter(|standing| standing.status != engine::Status::Running)?;
+        standing.halt.map(SimulationHalt::from)
+    }
+
     /// Executed nodes where an interactive one stands: the number of the step that comes next. Of one that streams, how far
     /// its readers have come: the `cursor` behind the furthest step that one of them was given, and once it has ended, all
     /// executed nodes; that never goes back.
@@ -456,7 +462,7 @@ impl Simulation {
     async fn breakpoints(&self) -> Vec<Breakpoint> {
         let Some(standing) = self.standing() else { return Vec::new() };
         let states = standing.breakpoints.iter().enumerate();
-        states.map(|(at, state)| Breakpoint::new(state, standing.stopped_at == Some(at))).collect()
+        states.map(|(at, state)| Breakpoint::new(state, standing.stopped_at() == Some(at))).collect()
     }
 
     /// What was printed up to where it stands, or in all. Bytes that are no UTF-8 are U+FFFD.
@@ -518,10 +524,22 @@ impl Simulation {
     async fn why_not(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "The node, by ref or as `module::function::label`.")] node: String,
+        #[graphql(
+            desc = "The node, by ref or as `module::function::label`; of a function, by ref or path, the first one."
+        )]
+        node: String,
     ) -> Option<Result<Vec<TraceStep>>> {
         nullable(self.explained_absence(context, &node).await)
     }
+}
+
+/// The node that a client asks about; of a function, the first one.
+fn looked_for(view: &View, given: &str) -> std::result::Result<(FuncRef, NodeRef), ApiError> {
+    let Ok(function) = FuncRef::try_from(view.entity_named(given)?) else { return view.node_named(given) };
+    let body = view.program().function(function).map(|found| found.body());
+    let first = body.and_then(|body| body.nodes_in(body.root()?).next());
+    let node = first.ok_or_else(|| ApiError::new(Code::BadRequest, format!("`{given}` has no nodes")))?;
+    Ok((function, node))
 }
 
 /// The steps that a client names.
@@ -564,7 +582,7 @@ impl Simulation {
         context: &Context<'_>,
         node: &str,
     ) -> std::result::Result<Vec<TraceStep>, ApiError> {
-        let named = self.view.node_named(node).map_err(|error| error.at("node"))?;
+        let named = looked_for(&self.view, node).map_err(|error| error.at("node"))?;
         let steps = self.view.engine().why_not(&self.simulation, named).await.map_err(fail)?;
         Ok(counted_steps(context, &self.view, steps.unwrap_or_default().iter())?.0)
     }

@@ -1,7 +1,12 @@
-//! How simulations stand.
+//! How simulations stand, and why there.
 
-use async_graphql::Enum;
-use lmlang_engine::Status;
+use std::time::Duration;
+
+use async_graphql::{Enum, SimpleObject};
+use lmlang_engine::{Status, StopReason};
+use lmlang_interp::{LimitKind, limit_message};
+
+use crate::schema::scalars::Count;
 
 /// How a simulation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -42,4 +47,68 @@ impl From<Status> for SimulationStatus {
             Status::Cancelled => SimulationStatus::Cancelled,
         }
     }
+}
+
+/// Why an interactive simulation stands where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum HaltReason {
+    /// It came to where it was sent.
+    Arrived,
+    /// It met one of its breakpoints: that which is `here`.
+    Breakpoint,
+    /// The run is over or, on the way back, it stands at its start.
+    End,
+    /// Somebody paused it, or the server closed.
+    Paused,
+    /// A limit of the action was met, not of the run: the same action goes on from here.
+    Limit,
+}
+
+/// Why an interactive simulation stands where it stands.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct SimulationHalt {
+    /// The reason.
+    reason: HaltReason,
+    /// The same in words.
+    message: String,
+    /// The limit that was met: `time`, as the action was carried out for as long as the run's `timeoutMs`.
+    limit: Option<String>,
+    /// Its value, in milliseconds.
+    bound: Option<Count>,
+    /// What was used of it.
+    used: Option<Count>,
+}
+
+impl From<StopReason> for SimulationHalt {
+    fn from(halt: StopReason) -> SimulationHalt {
+        let plain = |reason, message: &str| SimulationHalt {
+            reason,
+            message: message.to_owned(),
+            limit: None,
+            bound: None,
+            used: None,
+        };
+        match halt {
+            StopReason::Arrived => plain(HaltReason::Arrived, "it came to where it was sent"),
+            StopReason::Breakpoint(at) => {
+                plain(HaltReason::Breakpoint, &format!("it met the breakpoint at position {at} of the list"))
+            }
+            StopReason::End => plain(HaltReason::End, "there is nothing more on this way"),
+            StopReason::Paused => plain(HaltReason::Paused, "it was stopped from outside"),
+            StopReason::Late { bound, used } => {
+                let [bound, used] = [bound, used].map(millis);
+                SimulationHalt {
+                    limit: Some(LimitKind::Time.name().to_owned()),
+                    bound: Some(Count(bound)),
+                    used: Some(Count(used)),
+                    ..plain(HaltReason::Limit, &limit_message(LimitKind::Time, Some(bound)))
+                }
+            }
+        }
+    }
+}
+
+/// Whole milliseconds.
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

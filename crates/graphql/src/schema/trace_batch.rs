@@ -16,7 +16,7 @@ use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::defaults::{Int, Or};
 use crate::schema::ids::GlobalId;
-use crate::schema::run_outcome::{Outcome, outcome};
+use crate::schema::run_outcome::{Outcome, ended};
 use crate::schema::scalars::Count;
 use crate::schema::simulation::Simulation;
 use crate::schema::simulation_status::SimulationStatus;
@@ -167,14 +167,14 @@ impl Printer {
     }
 
     fn shown(&self, batch: engine::Batch, steps: Vec<TraceStep>) -> Result<TraceBatch> {
-        let found = batch.report.as_ref().map(|report| &report.result.outcome);
+        let report = batch.report.as_deref();
         Ok(TraceBatch {
             simulation_id: GlobalId::Simulation(self.simulation.inner().id).to_string().into(),
             cursor: Count(batch.cursor),
             steps: Rows(steps),
             skipped: Count(batch.skipped),
             status: batch.status.into(),
-            outcome: found.map(|found| outcome(self.simulation.view(), found)).transpose()?,
+            outcome: report.map(|report| ended(self.simulation.view(), report)).transpose()?,
         })
     }
 }

@@ -50,6 +50,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Run.steps", "(first: -1)", BadRequest),
     ("Run.trace", "(first: 1001)", LimitExceeded),
     ("Session.runs", r#"(after: "x")"#, CursorInvalid),
+    ("Session.trace", r#"(after: "7")"#, CursorInvalid),
     ("Mutation.answerInterrupt", r#"(input: {interruptId: "x", answer: {confirm: true}})"#, NotFound),
     ("Mutation.cancelRun", r#"(input: {runId: "x"})"#, NotFound),
     ("Mutation.turn", r#"(input: {text: " "})"#, BadRequest),
@@ -104,6 +105,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Mutation.deleteBranch", r#"(input: {programId: "world", name: "x"})"#, NotFound),
     ("Mutation.merge", r#"(input: {programId: "world", from: "x"})"#, NotFound),
     ("Mutation.revert", r#"(input: {programId: "world", revisions: ["r99"]})"#, NotFound),
+    ("Program.map", "(maxNodes: -1)", BadRequest),
     ("Program.mergePreview", r#"(from: "x")"#, NotFound),
     ("Mutation.deleteCheckpoint", r#"(input: {programId: "world", name: "x"})"#, NotFound),
     (

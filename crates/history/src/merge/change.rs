@@ -78,6 +78,12 @@ impl Change {
         self.print.reads.iter().chain(&self.leans)
     }
 
+    /// The node that goes.
+    pub(super) fn gone(&self) -> Option<NodeRef> {
+        let Edit::Within { edit: FunctionEdit::RemoveNode { node }, .. } = &self.edit else { return None };
+        Some(*node)
+    }
+
     /// The node that is put somewhere, with the region and the node of the base that it follows.
     pub(super) fn placed(&self) -> Option<(NodeRef, Gap)> {
         if let Edit::Within { edit, .. } = &self.edit

@@ -62,11 +62,13 @@ pub enum ConflictKind {
     NameTaken,
     /// Both put something with effects at one place of a region: nobody said which comes first.
     SamePlace,
+    /// One made something else of what the other changed: a copy of a function in the place of a call, values of a variable.
+    CopiedAndEdited,
 }
 
 impl ConflictKind {
     /// All kinds.
-    pub const ALL: [ConflictKind; 8] = [
+    pub const ALL: [ConflictKind; 9] = [
         ConflictKind::BothEdited,
         ConflictKind::BothAdded,
         ConflictKind::BothMoved,
@@ -75,6 +77,7 @@ impl ConflictKind {
         ConflictKind::SignatureAndUse,
         ConflictKind::NameTaken,
         ConflictKind::SamePlace,
+        ConflictKind::CopiedAndEdited,
     ];
 
     /// The name that does not change.
@@ -88,6 +91,7 @@ impl ConflictKind {
             ConflictKind::SignatureAndUse => "SIGNATURE_AND_USE",
             ConflictKind::NameTaken => "NAME_TAKEN",
             ConflictKind::SamePlace => "SAME_PLACE",
+            ConflictKind::CopiedAndEdited => "COPIED_AND_EDITED",
         }
     }
 }
@@ -124,7 +128,7 @@ pub(super) fn conflicts(
             false => text(program, of),
         };
         let parts: Vec<Ref> = match kind {
-            ConflictKind::EditedAndRemoved => {
+            ConflictKind::EditedAndRemoved | ConflictKind::CopiedAndEdited => {
                 subjects(edits.iter().flatten()).into_iter().filter(|subject| *subject != of).collect()
             }
             ConflictKind::BothAdded => differing(programs, of).into_iter().collect(),
@@ -147,7 +151,8 @@ pub(super) fn conflicts(
             | ConflictKind::BothMoved
             | ConflictKind::EditedAndRemoved
             | ConflictKind::UsedAndRemoved
-            | ConflictKind::SignatureAndUse => whole(program),
+            | ConflictKind::SignatureAndUse
+            | ConflictKind::CopiedAndEdited => whole(program),
         };
         let [ours, theirs] = [0, 1].map(|side| stands(programs[side], &edits[side]));
         let message = match kind == ConflictKind::BothAdded && alike(programs, of) {
@@ -167,6 +172,7 @@ fn kind(clash: &Clash, changes: [&[Change]; 2]) -> ConflictKind {
     let [ours, theirs] = [0, 1].map(|side| &changes[side][clash.changes[side]]);
     match &clash.over {
         Collision::Gap(_) => ConflictKind::SamePlace,
+        Collision::Rest(_) => ConflictKind::CopiedAndEdited,
         Collision::Touch(touch) => match touch {
             Touch::Name(..) => ConflictKind::NameTaken,
             Touch::Signature(_) | Touch::Param(..) => ConflictKind::SignatureAndUse,
@@ -310,7 +316,7 @@ fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change
                 .iter()
                 .filter_map(|one| match one {
                     Collision::Touch(Touch::Name(_, name)) => Some(format!("`{name}`")),
-                    Collision::Touch(_) | Collision::Gap(_) => None,
+                    Collision::Touch(_) | Collision::Gap(_) | Collision::Rest(_) => None,
                 })
                 .collect();
             let takers = edits.each_ref().map(|edits| {
@@ -327,6 +333,12 @@ fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change
         }
         ConflictKind::SamePlace => {
             format!("both sides put something with effects at one place; ours: {ours}; theirs: {theirs}")
+        }
+        ConflictKind::CopiedAndEdited => {
+            let copies = of.kind == RefKind::Function;
+            let what =
+                if copies { "puts a copy of its code in the place of a call" } else { "makes values of it" };
+            format!("one side changes `{of}`, the other {what}; ours: {ours}; theirs: {theirs}")
         }
     }
 }
@@ -407,7 +419,8 @@ fn place(over: &Collision) -> Option<String> {
             | Touch::Nesting(_)
             | Touch::Name(..),
         )
-        | Collision::Gap(_) => None,
+        | Collision::Gap(_)
+        | Collision::Rest(_) => None,
     }
 }
 

@@ -20,6 +20,11 @@
 //! scopes, visibility, effect bounds, what was there before) is the verifier's question, asked of the merged state: a
 //! merge without conflicts is not clean yet.
 //!
+//! What stands between two nodes is told by these: where one side puts something with effects between two that the other
+//! has taken away and put something in the place of, nobody said where it stands. And a few edits read more than what they
+//! write: a call that was replaced by a copy of code is right as long as that code stays as it was, and a variable that
+//! became values as long as it is written where it was. Such a [`Rest`] is not in the states: the revisions between tell it.
+//!
 //! **Resolving.** A [`Resolution`] names the entity of a conflict and the side to take: the other side's changes that
 //! collide there are left, with what rests on them. A change goes with another one
 //! * that makes or changes what it reads: a use with the node that gives the value;
@@ -41,6 +46,7 @@ mod change;
 mod conflict;
 mod deeds;
 mod fields;
+mod rests;
 mod settle;
 #[cfg(test)]
 mod tests;
@@ -51,6 +57,7 @@ use lmlang_ir::{Program, Ref, StructureError};
 use thiserror::Error;
 
 use crate::edit::Edit;
+use crate::rest::Rest;
 use change::{Change, changes};
 use settle::{Clash, Left, Sides};
 use together::Yielding;
@@ -161,12 +168,26 @@ pub fn merge_checked(
     ours: &Program,
     theirs: &Program,
     resolutions: &[Resolution],
+    wrong: impl FnMut(&Program) -> Vec<Finding>,
+) -> Result<Merge, Error> {
+    merge_resting(base, [ours, theirs], [&[], &[]], resolutions, wrong)
+}
+
+/// The same for two states, ours first, that rest each on more than what it changed: what the revisions since the base made
+/// of something that they read.
+pub fn merge_resting(
+    base: &Program,
+    programs: [&Program; 2],
+    rests: [&[Rest]; 2],
+    resolutions: &[Resolution],
     mut wrong: impl FnMut(&Program) -> Vec<Finding>,
 ) -> Result<Merge, Error> {
-    let programs = [ours, theirs];
-    let lists = programs.map(|side| changes(base, side));
+    let mut lists = programs.map(|side| changes(base, side));
+    for (list, rests) in lists.iter_mut().zip(rests) {
+        rests::tie(list, rests);
+    }
     let lists: [&[Change]; 2] = [&lists[0], &lists[1]];
-    let sides = Sides::of(base, programs, lists);
+    let sides = Sides::of(base, programs, lists, rests);
     let clashes = sides.clashes();
     let (mut settled, mut yielding) = (Left::nothing(lists), Yielding::default());
     let mut idle = settle::resolve(&sides, &clashes, resolutions, &mut settled)?;

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use lmlang_ir::{FuncRef, Program, Ref, RegionRef};
+use lmlang_ir::{FuncRef, NodeRef, Program, Ref, RegionRef};
 
 use super::change::Change;
 use super::deeds::Deeds;
-use super::{Error, Resolution, Side};
+use super::{Error, Resolution, Side, rests};
 use crate::edit::{Edit, FunctionEdit};
 use crate::footprint::{Collision, Gap, Touch};
+use crate::rest::Rest;
 
 /// One change of each side that cannot both be taken, by position.
 #[derive(Clone, Debug)]
@@ -22,6 +23,7 @@ pub(super) struct Sides<'a> {
     base: &'a Program,
     programs: [&'a Program; 2],
     changes: [&'a [Change]; 2],
+    rests: [&'a [Rest]; 2],
     writers: [HashMap<&'a Touch, Vec<usize>>; 2],
     /// Who reads or leans on what, within a side.
     leaners: [HashMap<&'a Touch, Vec<usize>>; 2],
@@ -31,7 +33,12 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    pub(super) fn of(base: &'a Program, programs: [&'a Program; 2], changes: [&'a [Change]; 2]) -> Sides<'a> {
+    pub(super) fn of(
+        base: &'a Program,
+        programs: [&'a Program; 2],
+        changes: [&'a [Change]; 2],
+        rests: [&'a [Rest]; 2],
+    ) -> Sides<'a> {
         let by_touch = |list: &'a [Change], touches: &dyn Fn(&'a Change) -> Vec<&'a Touch>| {
             let mut map: HashMap<&'a Touch, Vec<usize>> = HashMap::new();
             for (at, change) in list.iter().enumerate() {
@@ -51,6 +58,7 @@ impl<'a> Sides<'a> {
             base,
             programs,
             changes,
+            rests,
             twins: twins(changes, &writers),
             writers,
             leaners: changes.map(|list| by_touch(list, &|change| change.depends_on().collect())),
@@ -125,6 +133,17 @@ impl<'a> Sides<'a> {
                 }
             }
         }
+        for (gap, [x, y]) in self.amid() {
+            if !known.contains(&[x, y]) && self.deeds(0, x).disturb(&self.deeds(1, y)) {
+                found.insert((Collision::Gap(gap), [x, y]));
+            }
+        }
+        let is_alike = |side, at| self.twin(side, at).is_some();
+        for (of, pair) in rests::met(self.base, self.changes, self.rests, is_alike) {
+            if !known.contains(&pair) {
+                found.insert((Collision::Rest(of), pair));
+            }
+        }
         found.into_iter().map(|(over, changes)| Clash { changes, over }).collect()
     }
 
@@ -142,6 +161,44 @@ impl<'a> Sides<'a> {
             }
         }
         gaps.into_iter().filter(|(_, [ours, theirs])| !ours.is_empty() && !theirs.is_empty()).collect()
+    }
+
+    /// What one side puts between two nodes that the other one took away, with what that put in the place of these: nobody
+    /// said where among this it stands.
+    fn amid(&self) -> Vec<(Gap, [usize; 2])> {
+        let mut found = Vec::new();
+        for side in [Side::Ours, Side::Theirs] {
+            let (own, other) = (side.index(), side.other().index());
+            let gone: HashSet<NodeRef> = self.changes[own].iter().filter_map(Change::gone).collect();
+            if gone.is_empty() {
+                continue;
+            }
+            let mut put: HashMap<Gap, Vec<usize>> = HashMap::new();
+            for (at, change) in self.changes[own].iter().enumerate() {
+                if let Some((_, gap)) = change.placed().filter(|_| self.twins[own][at].is_none()) {
+                    put.entry(gap).or_default().push(at);
+                }
+            }
+            for (at, change) in self.changes[other].iter().enumerate() {
+                let Some((_, Gap { region, after: Some(before) })) = change.placed() else { continue };
+                let function = change.edit.function().and_then(|function| self.base.function(function));
+                let Some(body) = function.map(|function| function.body()) else { continue };
+                let is_between =
+                    gone.contains(&before) && body.next(before).is_some_and(|next| gone.contains(&next));
+                if !is_between || self.twins[other][at].is_some() {
+                    continue;
+                }
+                let mut after = body.previous(before);
+                while let Some(node) = after.filter(|node| gone.contains(node)) {
+                    after = body.previous(node);
+                }
+                let gap = Gap { region, after };
+                for one in put.get(&gap).into_iter().flatten() {
+                    found.push((gap, if own == 0 { [*one, at] } else { [at, *one] }));
+                }
+            }
+        }
+        found
     }
 
     /// The last that each side has put into a gap, if all that stands there is of one side: one is taken as a whole, so that
@@ -338,6 +395,7 @@ pub(super) fn entity(clash: &Clash, changes: [&[Change]; 2]) -> Ref {
     match &clash.over {
         Collision::Touch(touch) => touch.of().unwrap_or_else(|| ours.min(theirs)),
         Collision::Gap(gap) => gap.after.map_or(gap.region.into(), Ref::from),
+        Collision::Rest(of) => *of,
     }
 }
 

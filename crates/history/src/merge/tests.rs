@@ -12,6 +12,8 @@ use crate::apply::apply;
 use crate::footprint::arms;
 use crate::testing::{Choice, Mutator, cases, choices};
 
+mod rests;
+
 /// A base and two states that come from it.
 fn diverged(grow: &[Choice], one: &[Choice], two: &[Choice]) -> (Program, Program, Program) {
     let base = Mutator::grown(grow);

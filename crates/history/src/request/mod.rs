@@ -40,6 +40,7 @@ pub use refactor::inputs::{
 
 use crate::diff::{ChangeCounts, Diff, diff};
 use crate::edit::{Edit, FunctionEdit};
+use crate::rest::Rest;
 use error::{Done, Fail};
 use session::{Session, bare};
 
@@ -60,6 +61,8 @@ pub struct Expanded {
     pub created: Vec<(Option<String>, Ref)>,
     /// What the request itself changed.
     pub touched: Touched,
+    /// What it rests on beyond what its edits say.
+    pub rests: Vec<Rest>,
 }
 
 /// What a request changed itself, as opposed to what it left behind elsewhere.
@@ -173,12 +176,14 @@ pub fn expand(
         places: Vec::new(),
     };
     let (mut refused, mut touched, mut last) = (Refused::default(), Touched::default(), None);
+    let mut rests = Vec::new();
     for (index, edit) in edits.iter().enumerate() {
         let (before, names) = (session.program.clone(), session.names.clone());
         session.edit = index;
         match session.carry_out(edit) {
             Ok(()) => {
                 let step = diff(&before, &session.program);
+                rests.extend(Rest::of(edit, &before, &step.edits));
                 match edit {
                     // Uses that follow a signature are not what was asked for.
                     EditRequest::SetSignature(edit) if !edit.rewrite_calls => {
@@ -234,7 +239,7 @@ pub fn expand(
         Text { edit, places, is_whole }
     };
     touched.texts = places.into_iter().map(text).collect();
-    Ok(Expanded { program, edits: difference.edits, counts, created, touched })
+    Ok(Expanded { program, edits: difference.edits, counts, created, touched, rests })
 }
 
 impl Session<'_> {

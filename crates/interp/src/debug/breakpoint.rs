@@ -24,6 +24,15 @@ pub struct Breakpoint {
     /// Stop only where this holds: a `bool` in the text form, of what is in scope there, that changes nothing. Not for
     /// what is watched.
     pub condition: Option<String>,
+    /// How often it is met on the way forward without stopping, from when it is set; each time counts.
+    pub ignore: u64,
+}
+
+impl From<Spot> for Breakpoint {
+    /// Stops each time.
+    fn from(spot: Spot) -> Breakpoint {
+        Breakpoint { spot, condition: None, ignore: 0 }
+    }
 }
 
 /// Where to stop.
@@ -42,13 +51,18 @@ pub enum Spot {
 }
 
 impl Spot {
-    /// What a text names to be watched: a variable or a global, `v5`, or bytes of linear memory, `memory[16..24]` or
-    /// `memory[0x10]`.
+    /// What a text names to be watched: a variable or a global, by ref or path, `v5` or `module::function::name`, or bytes of
+    /// linear memory, `memory[16..24]` or `memory[0x10]`.
     pub fn watched(program: &Program, text: &str) -> Option<Spot> {
         if let Some(range) = text.strip_prefix("memory[").and_then(|rest| rest.strip_suffix(']')) {
             return addresses(range).map(Spot::Memory);
         }
-        let variable: VarRef = text.parse().ok()?;
+        let named = || {
+            let found = program.resolve(text).into_iter();
+            let mut found = found.filter_map(|of| VarRef::try_from(of).ok());
+            found.next().filter(|_| found.next().is_none())
+        };
+        let variable: VarRef = text.parse().ok().or_else(named)?;
         match program.function_of(variable.into()) {
             Some(function) => Some(Spot::Variable(function, variable)),
             None => program.storage(variable).map(|_| Spot::Global(variable)),
@@ -105,6 +119,7 @@ pub(super) struct Armed {
     /// The nodes that can give a variable another value.
     writers: BTreeSet<NodeRef>,
     pub(super) hits: u64,
+    pub(super) ignore: u64,
     /// Why the condition could not be told last.
     pub(super) trouble: Option<String>,
 }
@@ -119,7 +134,7 @@ pub(super) enum Before {
 
 impl Armed {
     pub(super) fn new(run: &Run, wanted: &Breakpoint) -> Result<Armed, BreakpointError> {
-        let Breakpoint { spot, condition } = wanted;
+        let Breakpoint { spot, condition, ignore } = wanted;
         let program = run.checked().program();
         let function = |of: FuncRef| {
             let found = program.function(of).filter(|found| found.body().root().is_some());
@@ -172,7 +187,13 @@ impl Armed {
             (Some(_), None) => return Err(BreakpointError::WatchWithCondition),
             (Some(text), Some(place)) => Some(Expression::condition(run, place, text)?),
         };
-        Ok(Armed { spot: spot.clone(), condition, writers, hits: 0, trouble: None })
+        Ok(Armed { spot: spot.clone(), condition, writers, hits: 0, ignore: *ignore, trouble: None })
+    }
+
+    /// Counts that it was met; tells whether that is a reason to stop.
+    pub(super) fn count(&mut self) -> bool {
+        self.hits += 1;
+        self.hits > self.ignore
     }
 
     /// Adds the nodes before which it has to be looked at.

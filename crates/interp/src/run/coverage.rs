@@ -11,6 +11,7 @@ use super::{Options, Progress, Run, StartError};
 use crate::cache::Cache;
 use crate::code::{Code, Lowering, NO_START, Opcode};
 use crate::outcome::Outcome;
+use crate::world::Input;
 
 /// What a run comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,6 +57,11 @@ impl Observer {
     /// Prepares another run, whatever became of the one before.
     pub fn restart(&mut self, args: &[Value]) -> Result<(), StartError> {
         self.run.start(args)
+    }
+
+    /// Gives the runs that are prepared from here on another standard input.
+    pub fn give(&mut self, stdin: Input) {
+        self.run.options.environment.stdin = stdin;
     }
 
     /// Runs on for about so much fuel.

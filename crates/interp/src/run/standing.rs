@@ -1,15 +1,16 @@
-//! Where a run stands: its calls, the values that are alive in them, globals and linear memory.
+//! Where a run stands: its calls, the values that are alive in them, globals, linear memory and files.
 
 use std::fmt;
 use std::ops::Range;
 
 use lmlang_ir::text::InsertPlace;
-use lmlang_ir::{FuncRef, NodeRef, RegionOwner, RegionRef, Source, StorageKind, Type, VarRef};
+use lmlang_ir::{FuncRef, NodeRef, RegionOwner, RegionRef, Source, StorageKind, Type, Value, VarRef};
 
 use super::Run;
 use crate::code::{Code, Loc};
 use crate::outcome::{Location, SourceValue, VariableValue};
 use crate::value::{Budget, Class, Shown, Word, class, show};
+use crate::world::Written;
 
 /// Values of a call, and globals, that are shown at most: more would not be read by anyone.
 const MOST: usize = 500;
@@ -225,8 +226,20 @@ impl Run {
         self.storage.iter().enumerate().filter_map(value).take(MOST).collect()
     }
 
+    /// The whole value of a global; `None` where it has none, or one that is too large to be told.
+    pub fn global_value(&self, of: VarRef) -> Option<Value> {
+        let StorageKind::Global { ty, .. } = &self.checked.program().storage(of)?.kind else { return None };
+        let shown = self.shown(ty, &self.global(of, Some(ty))?, Budget::WHOLE)?;
+        (!shown.cut).then_some(shown.value)
+    }
+
+    /// What became of files and folders so far.
+    pub fn written(&self) -> Written {
+        self.machine.world.written()
+    }
+
     /// All bytes of linear memory; `None` without one.
-    pub(crate) fn memory(&self) -> Option<&[u8]> {
+    pub fn memory(&self) -> Option<&[u8]> {
         self.machine.has_memory.then_some(&self.machine.memory[..])
     }
 

@@ -111,6 +111,11 @@ impl HostFunction {
         self.0 != Function::ProcExit
     }
 
+    /// Whether it may read standard input.
+    pub fn reads(self) -> bool {
+        self.0 == Function::FdRead
+    }
+
     /// Its position among all of them.
     pub(crate) fn index(self) -> u16 {
         self.0 as u16

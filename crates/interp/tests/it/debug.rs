@@ -78,10 +78,8 @@ fn walk(
     for _ in 0..12 {
         let node = model.step(choices.below(model.end.max(1) as usize) as u64);
         let node = node.map(|step| (step.function, step.node));
-        let spots: Vec<Breakpoint> = node
-            .iter()
-            .map(|(of, node)| Breakpoint { spot: Spot::Node(*of, *node), condition: None })
-            .collect();
+        let spots: Vec<Breakpoint> =
+            node.iter().map(|(of, node)| Breakpoint::from(Spot::Node(*of, *node))).collect();
         let (what, to) = match choices.below(6) {
             0 => {
                 debugger.step(3, never);
@@ -266,7 +264,7 @@ fn stops(spot: Spot, condition: Option<&str>, most: usize) -> Vec<String> {
     let mut debugger = Debugger::of(&run, None).expect("it starts");
     let condition = condition.map(str::to_owned);
     debugger
-        .set_breakpoints(&[Breakpoint { spot, condition }])
+        .set_breakpoints(&[Breakpoint { spot, condition, ignore: 0 }])
         .unwrap_or_else(|(_, error)| panic!("{error}"));
     let mut found = Vec::new();
     while found.len() < most && debugger.resume(&mut || false) == Stopped::At(0) {
@@ -304,6 +302,34 @@ fn conditions_choose_among_the_steps() {
 }
 
 #[test]
+fn what_is_ignored_counts_and_is_met_on_the_way_back() {
+    let (_, run) = sum(6);
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    let condition = Some("gt_s.i64 i, 0".to_owned());
+    let node = Breakpoint { condition, ignore: 3, ..Breakpoint::from(Spot::Node(func(6), node(12))) };
+    let watch = Breakpoint { ignore: 1, ..Breakpoint::from(Spot::Variable(func(6), var(7))) };
+    debugger.set_breakpoints(&[node, watch]).expect("they are right");
+    let hits = |debugger: &Debugger| debugger.hits().collect::<Vec<u64>>();
+    let mut never = || false;
+    // The node is met with 1, 2 and 3; the variable is changed for the second time before it is met with 4.
+    let mut met = Vec::new();
+    while let Stopped::At(at) = debugger.resume(&mut never) {
+        met.push((at, hits(&debugger)));
+    }
+    assert_eq!(met, [(0, vec![4, 1]), (1, vec![4, 2]), (0, vec![5, 2])]);
+    let end = debugger.position();
+    let mut back = Vec::new();
+    while let Stopped::At(at) = debugger.run_back(&mut never) {
+        back.push(at);
+    }
+    assert_eq!(back, [0, 1, 0, 0, 1, 0, 0]);
+    assert_eq!(hits(&debugger), [5, 2]);
+    // What was ignored once is not ignored again.
+    assert_eq!(debugger.resume(&mut never), Stopped::At(0));
+    assert!(debugger.position() < end);
+}
+
+#[test]
 fn watches_stop_behind_a_change() {
     // The variable is given the same value twice each time.
     assert_eq!(stops(Spot::Variable(func(6), var(7)), None, 9), ["n15 i64:2", "n15 i64:4"]);
@@ -317,8 +343,8 @@ fn what_cannot_be_set_says_why() {
     let mut debugger = Debugger::of(&run, None).expect("it starts");
     let mut refused = |spot: Spot, condition: Option<&str>| {
         let condition = condition.map(str::to_owned);
-        let fine = Breakpoint { spot: Spot::Function(func(3)), condition: None };
-        let refused = debugger.set_breakpoints(&[fine, Breakpoint { spot, condition }]);
+        let fine = Breakpoint::from(Spot::Function(func(3)));
+        let refused = debugger.set_breakpoints(&[fine, Breakpoint { spot, condition, ignore: 0 }]);
         let (at, error): (usize, BreakpointError) = refused.expect_err("it is wrong");
         assert_eq!(at, 1);
         error.to_string()
@@ -346,7 +372,7 @@ fn a_condition_that_traps_stops_and_says_so() {
     let mut debugger = Debugger::of(&run, None).expect("it starts");
     let condition = Some("eq.i64 (div_s.i64 1, i), 7".to_owned());
     debugger
-        .set_breakpoints(&[Breakpoint { spot: Spot::Node(func(6), node(12)), condition }])
+        .set_breakpoints(&[Breakpoint { spot: Spot::Node(func(6), node(12)), condition, ignore: 0 }])
         .expect("it is right");
     assert_eq!(debugger.resume(&mut || false), Stopped::At(0));
     assert_eq!(debugger.trouble(0), Some("integer division by zero"));
@@ -359,8 +385,7 @@ fn ways_back(spots: &[Spot], spacing: u64) -> Vec<(u64, Stopped)> {
     let (_, run) = sum(6);
     let mut debugger = Debugger::of(&run, None).expect("it starts");
     debugger.set_snapshot_spacing(spacing);
-    let wanted: Vec<Breakpoint> =
-        spots.iter().map(|spot| Breakpoint { spot: spot.clone(), condition: None }).collect();
+    let wanted: Vec<Breakpoint> = spots.iter().map(|spot| Breakpoint::from(spot.clone())).collect();
     debugger.set_breakpoints(&wanted).expect("they are right");
     debugger.seek(u64::MAX, &mut || false);
     let mut found = Vec::new();
@@ -415,7 +440,7 @@ fn what_passes_marks_all_the_time_is_interrupted_too() {
         asked.get() > 2
     };
     let condition = Some("lt_s.i64 i, 0".to_owned());
-    let never = Breakpoint { spot: Spot::Node(func(6), node(12)), condition };
+    let never = Breakpoint { spot: Spot::Node(func(6), node(12)), condition, ignore: 0 };
     debugger.set_breakpoints(&[never]).expect("it is right");
     assert_eq!(debugger.resume(&mut third), Stopped::Interrupted);
     debugger.set_breakpoints(&[]).expect("there is none");
@@ -430,7 +455,7 @@ fn places_that_are_met_together_count_together() {
     let (_, run) = sum(6);
     let mut debugger = Debugger::of(&run, None).expect("it starts");
     let spots = [Spot::Variable(func(6), var(7)), Spot::Node(func(6), node(15)), Spot::Function(func(6))];
-    let wanted = spots.map(|spot| Breakpoint { spot, condition: None });
+    let wanted = spots.map(Breakpoint::from);
     debugger.set_breakpoints(&wanted).expect("they are right");
     // The first step is one to stop before as well.
     assert_eq!(debugger.begin(&mut || false), Stopped::At(2));
@@ -448,7 +473,8 @@ fn places_that_are_met_together_count_together() {
 fn outer_calls_globals_and_memory_are_looked_at() {
     let (checked, run) = sum(6);
     let mut debugger = Debugger::of(&run, None).expect("it starts");
-    let in_step = Breakpoint { spot: Spot::Function(func(3)), condition: Some("eq.i64 a, 4".to_owned()) };
+    let in_step =
+        Breakpoint { condition: Some("eq.i64 a, 4".to_owned()), ..Breakpoint::from(Spot::Function(func(3))) };
     debugger.set_breakpoints(&[in_step]).expect("it is right");
     debugger.resume(&mut || false);
     let shown = |value: &Value| print_value(checked.program(), value);

@@ -12,7 +12,7 @@ fn expressions_have_values() {
     let (checked, run) = sum(6);
     let mut debugger = Debugger::of(&run, None).expect("it starts");
     let spot = Spot::Function(func(3));
-    debugger.set_breakpoints(&[Breakpoint { spot, condition: None }]).expect("it is right");
+    debugger.set_breakpoints(&[Breakpoint::from(spot)]).expect("it is right");
     for _ in 0..5 {
         debugger.resume(&mut || false);
     }

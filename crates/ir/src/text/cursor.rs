@@ -1,6 +1,7 @@
 //! Walking over tokens: what every part of the parser uses.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::refs::{NAME_RULE, Ref, looks_like_ref};
@@ -29,6 +30,12 @@ pub(super) struct Parser<'t> {
     pub(super) parens: usize,
     pub(super) tree: Tree,
     pub(super) mistakes: Vec<Mistake>,
+    /// The token that the function begins with that is read.
+    pub(super) function: usize,
+    /// How many lines of other languages were told.
+    pub(super) told: usize,
+    /// Types and functions of the text by name, with the tokens of these; once somebody asks.
+    pub(super) declared: Option<HashMap<&'t str, usize>>,
 }
 
 impl<'t> Parser<'t> {
@@ -56,6 +63,9 @@ impl<'t> Parser<'t> {
             parens: 0,
             tree: Tree::default(),
             mistakes: lexed.mistakes,
+            function: 0,
+            told: 0,
+            declared: None,
         }
     }
 
@@ -320,6 +330,7 @@ impl<'t> Parser<'t> {
             let message = format!("`{name}` looks like a ref and cannot be a name");
             let mistake = Mistake::new(code::NAME_LIKE_REF, at, message).found(name).expected(NAME_RULE);
             self.note(mistake.candidates(vec![format!("{name}_")]));
+            self.tree.like_refs.insert(name.into());
         }
     }
 

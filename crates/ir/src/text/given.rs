@@ -7,6 +7,9 @@ use crate::text::names::unknown_ref;
 use crate::text::resolve::given_ref;
 use crate::text::syntax::{BodySyntax, Expr, Item, Tag, Tree};
 
+/// How many refs a mistake names that stands for all of them.
+const MOST_SHOWN: usize = 5;
+
 /// A ref that a text gives to an entity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given {
@@ -71,24 +74,54 @@ impl Lowering<'_> {
     pub(super) fn collect_given(&mut self) {
         let tree = self.tree;
         for stmt in &tree.stmts {
-            if let (Some(_), Some(second)) = (stmt.label.tag, stmt.head.tag) {
+            if let (Some(_), Some(second)) = (stmt.label.tag, stmt.head.tag)
+                && !matches!(self.policy, Policy::Refuse)
+            {
                 self.note(Mistake::new(code::DUPLICATE, second.at, "a second ref for one node"));
             }
         }
+        let mut unknown = Vec::new();
         for Given { tag, kind, is_bare } in given(tree) {
             // A module may be opened again.
             if kind == RefKind::Module && self.given.contains_key(&tag.of.number) {
                 continue;
             }
-            let before = self.mistakes.len();
-            self.give(tag, kind);
-            // `n5 = ..` may be meant as a name.
-            if let (true, Some(mistake)) = (is_bare, self.mistakes.get_mut(before)) {
-                mistake.expected.push(NAME_RULE.to_owned());
-                mistake.candidates.push(format!("{}_", tag.of));
+            if self.give(tag, kind) {
+                continue;
+            }
+            if is_bare {
+                // `n5 = ..` may be meant as a name.
+                let mistake = unknown_ref(tag.of, tag.at).expected(NAME_RULE);
+                self.note(mistake.candidates(vec![format!("{}_", tag.of)]));
+                self.unknown.insert(tag.of.to_string());
+            } else {
+                unknown.push(tag);
             }
         }
+        self.tell_unknown(unknown);
         self.reserve_gone();
+    }
+
+    /// Tells once of all refs that the text gives and nothing has, at the first.
+    fn tell_unknown(&mut self, mut unknown: Vec<Tag>) {
+        unknown.sort_by_key(|tag| tag.at);
+        let Some(first) = unknown.first().copied() else { return };
+        let mut mistake = unknown_ref(first.of, first.at);
+        if unknown.len() > 1 {
+            let shown: Vec<String> =
+                unknown.iter().take(MOST_SHOWN).map(|tag| format!("`{}`", tag.of)).collect();
+            let more = match unknown.len().saturating_sub(MOST_SHOWN) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let count = unknown.len();
+            mistake.message = format!(
+                "{count} refs are given to what is new: {}{more}; leave them out, the program hands them out",
+                shown.join(", ")
+            );
+        }
+        self.note(mistake.expected("no ref where something is new"));
+        self.unknown.extend(unknown.iter().map(|tag| tag.of.to_string()));
     }
 
     /// Sees to it that no new entity gets the ref of a member that operators name and no type has.
@@ -119,37 +152,44 @@ impl Lowering<'_> {
 
     /// Reserves those of a body that is no function's.
     pub(super) fn collect_body(&mut self, body: &BodySyntax) {
-        given_in(body).for_each(|(tag, kind)| self.give(tag, kind));
+        let unknown =
+            given_in(body).filter(|(tag, kind)| !self.give(*tag, *kind)).map(|(tag, _)| tag).collect();
+        self.tell_unknown(unknown);
     }
 
-    fn give(&mut self, Tag { of, at }: Tag, kind: RefKind) {
+    /// Takes down a ref that the text gives; false where it has to be that of something and is not.
+    fn give(&mut self, Tag { of, at }: Tag, kind: RefKind) -> bool {
         if of.kind != kind {
             let message = format!("`{of}` has the wrong letter: expected `{}`", kind.letter());
-            return self.note(Mistake::new(code::WRONG_KIND, at, message).found(of.to_string()));
+            self.note(Mistake::new(code::WRONG_KIND, at, message).found(of.to_string()));
+            return true;
         }
         match &self.policy {
             Policy::Honour if of.number >= MAX_GIVEN => {
-                return self.note(Mistake::new(code::REF_TOO_LARGE, at, format!("`{of}` is not below 2^40")));
+                self.note(Mistake::new(code::REF_TOO_LARGE, at, format!("`{of}` is not below 2^40")));
+                return true;
             }
             Policy::Honour => {
                 if let Some(found) = self.program.ref_of(of.number) {
                     let message = format!("`{of}` is taken by `{found}` of the program");
-                    return self.note(Mistake::new(code::DUPLICATE_REF, at, message).found(of.to_string()));
+                    self.note(Mistake::new(code::DUPLICATE_REF, at, message).found(of.to_string()));
+                    return true;
                 }
                 self.refs.reserve(of.number);
             }
             Policy::Match(known) => {
                 if known.get(&of.number) != Some(&of.kind) {
-                    return self.note(unknown_ref(of, at));
+                    return false;
                 }
             }
-            Policy::Refuse => return self.note(unknown_ref(of, at)),
+            Policy::Refuse => return false,
         }
         if self.given.insert(of.number, kind).is_some() {
             self.doubled.insert(of.number);
             let message = format!("`{of}` is given twice");
             self.note(Mistake::new(code::DUPLICATE_REF, at, message).found(of.to_string()));
         }
+        true
     }
 
     /// Whether the text gives a ref that is not taken yet.

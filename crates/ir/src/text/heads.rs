@@ -96,8 +96,11 @@ impl<'t> Parser<'t> {
             return Skip;
         }
         let likely = likely::operators(given);
-        if let Some((message, forms)) = incomplete(given) {
-            let others = likely.into_iter().filter(|form| !forms.contains(form));
+        if let Some((message, mut forms)) = incomplete(given) {
+            let others: Vec<String> = likely.into_iter().filter(|form| !forms.contains(form)).collect();
+            if let Some(ty) = self.bracketed_type(given, count) {
+                forms.iter_mut().for_each(|form| *form = form.replace("<T>", &format!("<{ty}>")));
+            }
             let candidates = forms.iter().cloned().chain(others).chain(called).collect();
             let mistake = Mistake::new(code::UNKNOWN_OP, first.start, message).found(given);
             self.note(Mistake { expected: forms, candidates, ..mistake });
@@ -109,10 +112,26 @@ impl<'t> Parser<'t> {
         Skip
     }
 
+    /// What stands in the brackets of an operator, by the first of its operands.
+    fn bracketed_type(&mut self, given: &str, tokens: usize) -> Option<String> {
+        let at = tokens + usize::from(self.is_punct(tokens, b'('));
+        let operand = self.ahead(at);
+        let name = (operand.kind == Kind::Ident).then(|| self.source(operand))?;
+        let ty = self.name_type(name)?;
+        match Opcode::of_mnemonic(given)?.spec().attr {
+            AttrKind::Array => Some(ty.strip_prefix("array<")?.strip_suffix('>')?.to_owned()),
+            AttrKind::Enum => Some(ty),
+            _ => None,
+        }
+    }
+
     /// An operator with its attribute. Those that own regions are left at what follows their mnemonic and ref.
     pub(super) fn head(&mut self) -> Parsed<Head> {
         let at = self.peek().start;
         let Some((code, tokens)) = self.operator_ahead() else { return Err(self.no_operator()) };
+        if needs_bracket(code) && !self.is_punct(tokens, b'<') {
+            return Err(self.no_operator());
+        }
         self.at += tokens;
         let attr = match code.spec().attr {
             AttrKind::None => AttrSyntax::None,
@@ -513,13 +532,31 @@ impl<'t> Parser<'t> {
         let mut params = Vec::new();
         while !self.eat(close) {
             let name = self.param_name()?;
-            let ty = if self.eat(b':') { Some(self.type_syntax()?) } else { None };
+            let ty =
+                if self.eat(b':') { Some(self.type_syntax()?) } else { self.foreign_param(name.as_ref())? };
             params.push(crate::text::syntax::ParamSyntax { name, ty });
             if !self.eat(b',') && !self.is_punct(0, close) {
                 return Err(self.unexpected(&format!("`,` or `{}`", close as char)));
             }
         }
         Ok(params)
+    }
+
+    /// The type of a parameter that stands behind its name without a colon, or before it.
+    fn foreign_param(&mut self, name: Option<&Segment>) -> Parsed<Option<TypeSyntax>> {
+        let token = self.peek();
+        let Some(name) = name.filter(|_| token.kind == Kind::Ident && !token.line_start) else {
+            return Ok(None);
+        };
+        let ty = self.type_syntax()?;
+        let written = &self.text[token.start as usize..self.tokens[self.at - 1].end as usize];
+        let form = match name.name.parse::<Scalar>() {
+            Ok(scalar) => format!("{written}: {scalar}"),
+            Err(()) => format!("{}: {written}", name.name),
+        };
+        let message = format!("a colon stands between a parameter and its type: `{form}`");
+        self.note(Mistake::new(code::SYNTAX, token.start, message).expected(form).found(written));
+        Ok(Some(ty))
     }
 
     /// The name of a parameter; `None` for `_`.

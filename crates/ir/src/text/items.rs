@@ -7,12 +7,13 @@ use crate::ops::Opcode;
 use crate::section::{Section, SectionPlace};
 use crate::text::cursor::{Parsed, Parser, Skip};
 use crate::text::error::{Mistake, code};
+use crate::text::foreign;
 use crate::text::lexer::Kind;
 use crate::text::literal::Literal;
 use crate::text::statements::join_docs;
 use crate::text::syntax::{
     FunctionItem, InitialSyntax, Item, MemberSyntax, Modifiers, ModuleSyntax, OffsetSyntax, ParamSyntax,
-    Path, Segment, StorageItem, StorageSyntax, TypeItem,
+    Path, Segment, StorageItem, StorageSyntax, TypeItem, TypeSyntax,
 };
 use crate::types::Type;
 
@@ -89,7 +90,9 @@ impl Parser<'_> {
             let token = self.peek();
             let begins = token.kind == Kind::Ident
                 && token.line_start
-                && (ITEM_WORDS.contains(&self.source(token)) || self.is_word(0, "end"));
+                && (ITEM_WORDS.contains(&self.source(token))
+                    || foreign::is_item(self.source(token))
+                    || self.is_word(0, "end"));
             if token.kind == Kind::End || begins {
                 return;
             }
@@ -126,11 +129,14 @@ impl Parser<'_> {
                 }
                 Item::Storage(self.storage_item(modifiers, word == "global")?)
             }
-            _ => {
-                return Err(self.unexpected(
-                    "`module`, `type`, `func`, `global`, `memory`, `data`, `table`, `elem` or `custom`",
-                ));
-            }
+            _ => match foreign::item(word) {
+                Some(of) => self.foreign_item(of, modifiers)?,
+                None => {
+                    return Err(self.unexpected(
+                        "`module`, `type`, `func`, `global`, `memory`, `data`, `table`, `elem` or `custom`",
+                    ));
+                }
+            },
         };
         let documented = !matches!(item, Item::Function(_));
         if let Some((_, items)) = self.tree.modules.last_mut() {
@@ -201,6 +207,11 @@ impl Parser<'_> {
             return Err(self.unexpected("`struct` or `enum`"));
         }
         self.advance();
+        self.members(modifiers, label, is_enum)
+    }
+
+    /// The fields or variants of a type, from their brace.
+    fn members(&mut self, modifiers: Modifiers, label: Segment, is_enum: bool) -> Parsed<TypeItem> {
         self.expect(b'{')?;
         let mut members = Vec::new();
         loop {
@@ -228,8 +239,28 @@ impl Parser<'_> {
         }
     }
 
+    /// Tells how an item of another language begins here, and reads it where that is clear.
+    fn foreign_item(&mut self, of: foreign::Item, modifiers: Modifiers) -> Parsed<Item> {
+        let token = self.peek();
+        let found = self.source(token);
+        let (rule, form) = self.foreign_head(of);
+        let mistake = Mistake::new(code::SYNTAX, token.start, rule).expected(form).found(found);
+        self.note(mistake);
+        match of {
+            foreign::Item::Function => Ok(Item::Function(self.function_item(modifiers)?)),
+            foreign::Item::Struct | foreign::Item::Enum => {
+                self.advance();
+                let label = self.given_name("the name of the type")?;
+                let item = self.members(modifiers, label, of == foreign::Item::Enum)?;
+                Ok(Item::Type(item))
+            }
+            foreign::Item::Constant | foreign::Item::Mutable => Err(Skip),
+        }
+    }
+
     /// `func name [captures] (params) -> (results) bound { .. }`, from its first word.
     pub(super) fn function_item(&mut self, modifiers: Modifiers) -> Parsed<FunctionItem> {
+        self.function = self.at;
         self.advance();
         let label = self.given_name("the name of the function")?;
         let captures = if self.eat(b'[') { self.param_list(b']')? } else { Vec::new() };
@@ -243,7 +274,7 @@ impl Parser<'_> {
                 );
             }
         }
-        let results = self.results()?;
+        let results = self.function_results()?;
         let bound = if self.eat_word("pure") {
             EffectBound::Pure
         } else if self.eat_word("reads") {
@@ -267,6 +298,24 @@ impl Parser<'_> {
             return Err(self.unexpected("`{`"));
         };
         Ok(FunctionItem { modifiers, label, captures, params, results, bound, body, runs: Vec::new() })
+    }
+
+    /// `-> (T)`; what others write there is told.
+    fn function_results(&mut self) -> Parsed<Vec<TypeSyntax>> {
+        let token = self.peek();
+        let word = if token.kind == Kind::Ident { self.source(token) } else { "" };
+        let is_bare = !word.is_empty() && !["pure", "reads", "any"].contains(&word) && !token.line_start;
+        if token.kind != Kind::Punct(b':') && !is_bare {
+            return self.results();
+        }
+        self.eat(b':');
+        let from = self.peek().start as usize;
+        let results = if self.is_punct(0, b'(') { self.type_list()? } else { vec![self.type_syntax()?] };
+        let form = format!("-> {}", &self.text[from..self.tokens[self.at - 1].end as usize]);
+        let message = format!("results stand behind an arrow: `{form}`");
+        let found = self.describe(token);
+        self.note(Mistake::new(code::SYNTAX, token.start, message).expected(form).found(found));
+        Ok(results)
     }
 
     fn storage_item(&mut self, modifiers: Modifiers, global: bool) -> Parsed<StorageItem> {

@@ -1,6 +1,7 @@
 //! Tokens with their places. Total: every text has tokens, malformed parts become [`Kind::Bad`].
 
 use crate::text::error::{Mistake, code};
+use crate::text::foreign::sign_length;
 use crate::text::likely;
 
 /// What a token is; its text is looked up in the source.
@@ -147,7 +148,8 @@ impl Lexer<'_> {
             b'$' => self.dollar(),
             _ => {
                 let rest = &self.text[self.at..];
-                let length = rest.chars().next().map_or(1, char::len_utf8);
+                let length =
+                    sign_length(rest).or_else(|| rest.chars().next().map(char::len_utf8)).unwrap_or(1);
                 self.bad(length, code::SYNTAX, "unexpected character");
                 let likely = rest.chars().next().map_or_else(Vec::new, likely::infix);
                 if let (Some(mistake), false) = (self.lexed.mistakes.last_mut(), likely.is_empty()) {

@@ -46,6 +46,16 @@ const OPERATORS: &[(&str, &[&str])] = &[
     ("len", &["string.len", "bytes.len", "array.len"]),
 ];
 
+/// Values of `option` and `result` by the words for them.
+const CONSTRUCTORS: &[(&str, &str)] = &[
+    ("none", "enum.new option<T>.none"),
+    ("null", "enum.new option<T>.none"),
+    ("nil", "enum.new option<T>.none"),
+    ("some", "enum.new option<T>.some"),
+    ("ok", "enum.new result<T, E>.ok"),
+    ("err", "enum.new result<T, E>.err"),
+];
+
 /// Types by words of other languages.
 const TYPES: &[(&str, &[&str])] = &[
     ("int", &["i32", "i64"]),
@@ -111,8 +121,18 @@ pub(super) fn types(given: &str) -> Vec<String> {
     nearest(&lower, words)
 }
 
+/// The operator that makes what a word like `some` or `option.some` stands for.
+pub(super) fn constructor(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_lowercase();
+    let word = word.strip_prefix("option.").or_else(|| word.strip_prefix("result.")).unwrap_or(&word);
+    CONSTRUCTORS.iter().find(|(known, _)| *known == word).map(|(_, operator)| *operator)
+}
+
 /// Operators that a word like `plus.i32`, `i32.add` or `ADD` could stand for, with the types that it has in it.
 pub(super) fn operators(given: &str) -> Vec<String> {
+    if let Some(operator) = constructor(given) {
+        return vec![operator.to_owned()];
+    }
     let lower = given.to_ascii_lowercase();
     let mut scalars = Vec::new();
     let mut words = Vec::new();
@@ -131,6 +151,14 @@ pub(super) fn operators(given: &str) -> Vec<String> {
             .map(Opcode::spec)
             .collect(),
         false => specs,
+    };
+    // Without a near name, those that do something with the same.
+    let specs = match stem.split_once('.') {
+        Some((of, _)) if specs.is_empty() => {
+            let same = |spec: &&OpSpec| spec.mnemonic.split_once('.').is_some_and(|(first, _)| first == of);
+            OPS.iter().filter(same).collect()
+        }
+        Some(_) | None => specs,
     };
     let mut forms: Vec<String> = Vec::new();
     for spec in specs {
@@ -157,7 +185,14 @@ fn called(stem: &str) -> Vec<&'static OpSpec> {
 
 /// Operators that a word stands for which stands where a value is expected: only what it is the name of.
 pub(super) fn operators_called(word: &str) -> Vec<String> {
-    if called(&word.to_ascii_lowercase()).is_empty() { Vec::new() } else { operators(word) }
+    let means = constructor(word).is_some() || !called(&word.to_ascii_lowercase()).is_empty();
+    if means { operators(word) } else { Vec::new() }
+}
+
+/// Whether operators have a word before their dot: `array.get`.
+pub(super) fn is_namespace(word: &str) -> bool {
+    let with_dot = |spec: &OpSpec| spec.mnemonic.split_once('.').is_some_and(|(first, _)| first == word);
+    word.parse::<Scalar>().is_ok() || OPS.iter().any(with_dot)
 }
 
 /// Operators by the character that stands for them between two values elsewhere.
@@ -236,6 +271,9 @@ mod tests {
         check("i32.wrap.i64", &["wrap.i64.i32"]);
         check("arrayget", &["array.get<T>", "array.set<T>"]);
         check("nothing_like_it", &[]);
+        check("none", &["enum.new option<T>.none"]);
+        check("option.some", &["enum.new option<T>.some"]);
+        check("box.wrapped", &["box.new<T>", "box.get<T>"]);
         check("", &[]);
     }
 
@@ -260,6 +298,10 @@ mod tests {
         };
         assert!(all(OPERATORS).all(|name| Opcode::of_mnemonic(name).is_some()));
         assert!(OPERATORS.iter().all(|(word, _)| Opcode::of_mnemonic(word).is_none()));
+        for (_, operator) in CONSTRUCTORS {
+            let op = operator.replace('T', "i32").replace('E', "i64");
+            assert!(crate::text::parse_op(&op).is_ok(), "{op}");
+        }
         for ty in all(TYPES) {
             let ty = ty.replace('T', "i32");
             assert!(crate::text::parse_type_refs(&ty).is_ok(), "{ty}");

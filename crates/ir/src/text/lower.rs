@@ -46,6 +46,8 @@ pub(super) struct Lowering<'t> {
     pub(super) given: HashMap<u64, RefKind>,
     /// Those that it gives more than once.
     pub(super) doubled: HashSet<u64>,
+    /// Those that it gives and nothing has: they are told where they are given.
+    pub(super) unknown: HashSet<String>,
     /// Whether a head is broken, so that types that follow from it are not known.
     pub(super) tainted: bool,
     /// Whether that was so before any body was read: what bodies use may have other types than the text says.
@@ -73,6 +75,7 @@ impl<'t> Lowering<'t> {
             fresh: refs.watermark(),
             given: HashMap::new(),
             doubled: HashSet::new(),
+            unknown: HashSet::new(),
             tainted: false,
             tainted_heads: false,
             reuse: Reuse::default(),
@@ -84,7 +87,12 @@ impl<'t> Lowering<'t> {
     }
 
     pub(super) fn note(&mut self, mistake: Mistake) {
-        if !self.is_full() {
+        let told = matches!(mistake.code, code::UNKNOWN_REF | code::WRONG_KIND)
+            && mistake
+                .found
+                .as_ref()
+                .is_some_and(|name| self.tree.like_refs.contains(&**name) || self.unknown.contains(&**name));
+        if !told && !self.is_full() {
             self.mistakes.push(mistake);
         }
     }

@@ -24,23 +24,28 @@ pub(super) fn join_docs(first: Option<Arc<str>>, second: Option<Arc<str>>) -> Op
 
 /// What an open brace belongs to.
 #[derive(Clone, Copy)]
-enum Owner {
+pub(super) enum Owner {
     /// The function: variables and contracts may stand here.
     Function,
     /// Text without braces around it.
     Text,
     Contract,
+    /// A node.
     Stmt(StmtId),
+    /// An `else` that is not looked into: behind the one that an `else if` stands for.
+    Chained,
 }
 
 #[derive(Clone, Copy)]
-enum Open {
+pub(super) enum Open {
+    /// The lines of a region.
     Region(RegionId, Owner),
+    /// The cases of a `match`.
     Cases(StmtId),
 }
 
 impl Parser<'_> {
-    fn new_region(
+    pub(super) fn new_region(
         &mut self,
         role: RoleSyntax,
         tag: Option<Tag>,
@@ -86,11 +91,20 @@ impl Parser<'_> {
         let at = self.peek().start;
         // There is one thing to read: line ends mean nothing.
         self.parens = 1;
-        match self.condition() {
-            Ok(operands) if self.peek().kind == Kind::End => end(self, region, operands, at),
+        let whole = match self.condition() {
+            Ok(operands) if self.peek().kind == Kind::End => {
+                end(self, region, operands, at);
+                true
+            }
             // Noted; the statement would only say it again.
-            Ok(_) => drop(self.unexpected("the end of the text")),
-            Err(Skip) => {}
+            Ok(_) => {
+                self.unexpected("the end of the text");
+                false
+            }
+            Err(Skip) => false,
+        };
+        if !whole {
+            self.foreign_line(0, None);
         }
         body
     }
@@ -131,7 +145,7 @@ impl Parser<'_> {
                 {
                     of.broken = true;
                 }
-                self.skip_line(from);
+                self.go_on(open, from, stack);
             }
         }
     }
@@ -189,6 +203,11 @@ impl Parser<'_> {
             Owner::Text => return Ok(()),
             Owner::Contract => return self.end_line(),
             Owner::Stmt(stmt) => stmt,
+            Owner::Chained if self.is_word(0, "else") => {
+                let region = self.new_region(RoleSyntax::Else, None, None);
+                return self.chained(region, stack);
+            }
+            Owner::Chained => return self.end_line(),
         };
         if matches!(stack.last(), Some(Open::Cases(open)) if *open == stmt) {
             return Ok(());
@@ -198,6 +217,11 @@ impl Parser<'_> {
             let doc = self.take_comments();
             let statement = &mut self.tree.stmts[stmt as usize];
             statement.doc = join_docs(statement.doc.take(), doc);
+            if self.is_word(1, "if") {
+                let region = self.new_region(RoleSyntax::Else, None, None);
+                self.tree.stmts[stmt as usize].regions.push(region);
+                return self.chained(region, stack);
+            }
             self.advance();
             return self.open_region(stmt, RoleSyntax::Else, None, stack);
         }
@@ -324,7 +348,7 @@ impl Parser<'_> {
         self.new_stmt(region, Stmt { doc: None, label, head, operands, regions: Vec::new() });
     }
 
-    fn new_stmt(&mut self, region: RegionId, stmt: Stmt) -> StmtId {
+    pub(super) fn new_stmt(&mut self, region: RegionId, stmt: Stmt) -> StmtId {
         self.tree.stmts.push(stmt);
         let id = (self.tree.stmts.len() - 1) as StmtId;
         self.tree.regions[region as usize].stmts.push(id);
@@ -351,7 +375,7 @@ impl Parser<'_> {
             }
             Opcode::If => {
                 let control = if self.label_before_operand(Opcode::If) { Some(self.label()?) } else { None };
-                operands = self.operand("a condition")?;
+                operands = self.looked_at("a condition")?;
                 head.attr = AttrSyntax::Control(control, self.results()?);
             }
             Opcode::Match => {
@@ -359,7 +383,7 @@ impl Parser<'_> {
                 if self.label_before_operand(Opcode::Match) {
                     of.label = Some(self.label()?);
                 }
-                operands = self.operand("what `match` looks at")?;
+                operands = self.looked_at("what `match` looks at")?;
                 cases = self.is_punct(0, b'(');
                 if cases {
                     self.cases(&mut of)?;

@@ -336,4 +336,6 @@ pub(super) struct Tree {
     pub(super) regions: Vec<RegionSyntax>,
     /// Words of lines that could not be read: a name among them is not told to be unknown.
     pub(super) broken: std::collections::HashSet<Arc<str>>,
+    /// Names that look like refs: they were told where they are given, and are not told again where they are used.
+    pub(super) like_refs: std::collections::HashSet<Arc<str>>,
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::refs::RefAllocator;
 
+mod foreign;
 mod mistakes;
 
 const DEMO: &str = r#"
@@ -83,6 +84,10 @@ fn every_program_of_the_repository_reads_back() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ext| ext == "lm") {
                 let text = std::fs::read_to_string(&path).expect("readable");
+                // A file of mistakes in the text.
+                if text.contains(";! SYNTAX") {
+                    continue;
+                }
                 if let Err(errors) = parse_program(&text, &mut RefAllocator::starting_at(1)) {
                     wrong.extend(errors.iter().map(|error| format!("{}:{error}", path.display())));
                 } else {

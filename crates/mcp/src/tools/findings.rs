@@ -1,5 +1,6 @@
 //! How findings, mistakes and conflicts are told: the code first, then where, what is wrong, and what would be right.
 
+use lmlang_ir::told::{Mistake, says};
 use serde_json::{Map, Value, json};
 
 use super::about::{text, texts};
@@ -47,29 +48,6 @@ fn place(told: &mut String, details: &Value) {
     }
 }
 
-/// Whether a message says a fact itself: it stands there in backticks, or as words of their own.
-fn says(message: &str, fact: &str) -> bool {
-    let plain = fact.replace('`', "");
-    if plain.is_empty() || message.contains(&format!("`{plain}`")) {
-        return true;
-    }
-    let message = message.replace('`', "");
-    let goes_on = |letter: char| letter.is_alphanumeric() || "_.:#$<>".contains(letter);
-    message
-        .match_indices(&plain)
-        .any(|(at, _)| !message[..at].ends_with(goes_on) && !message[at + plain.len()..].starts_with(goes_on))
-}
-
-/// What the candidates of a mistake are: names near to one that there is not, what could be meant, or what is in the way.
-fn candidates(code: &str) -> &'static str {
-    match code {
-        "UNKNOWN_NAME" | "UNKNOWN_REF" | "UNKNOWN_OP" | "SYNTAX" | "TYPE_EXPECTED" | "BAD_LITERAL"
-        | "BAD_NAME" | "NAME_LIKE_REF" | "BAD_PATTERN" => "did you mean",
-        "AMBIGUOUS_NAME" | "MODULE_REQUIRED" => "one of",
-        _ => "see",
-    }
-}
-
 /// How many there are, in words.
 pub(crate) fn mistakes(count: usize) -> String {
     format!("{count} {}", if count == 1 { "mistake" } else { "mistakes" })
@@ -95,25 +73,21 @@ pub(super) fn mistake(error: &Value) -> Item {
         data.insert("column".to_owned(), column.into());
     }
     place(&mut told, &error["details"]);
-    let message = text(error, "message");
-    told.push_str(&format!(": {message}"));
-    let expected = texts(&error["expected"]);
-    let labels = [("expected", "expected"), ("candidates", candidates(text(error, "code")))];
-    for (name, label) in labels {
-        let facts = texts(&error[name]);
-        let is_told = |fact: &str| says(message, fact) || name == "candidates" && expected.contains(&fact);
-        let untold: Vec<&str> = facts.iter().copied().filter(|&fact| !is_told(fact)).collect();
-        if !untold.is_empty() {
-            told.push_str(&format!("; {label}: {}", untold.join(", ")));
-        }
+    let (expected, near) = (texts(&error["expected"]), texts(&error["candidates"]));
+    let mistake = Mistake {
+        code: text(error, "code"),
+        message: text(error, "message"),
+        expected: &expected,
+        candidates: &near,
+        found: error["found"].as_str(),
+    };
+    told.push_str(&format!(": {}", mistake.text()));
+    for (name, facts) in [("expected", &expected), ("candidates", &near)] {
         if !facts.is_empty() {
             data.insert(name.to_owned(), json!(facts));
         }
     }
-    if let Some(found) = error["found"].as_str() {
-        if !says(message, found) {
-            told.push_str(&format!("; found: {found}"));
-        }
+    if let Some(found) = mistake.found {
         data.insert("found".to_owned(), found.into());
     }
     Item { text: told, cursor: None, data: Some(data.into()) }
@@ -121,17 +95,14 @@ pub(super) fn mistake(error: &Value) -> Item {
 
 /// A conflict, as lines and as data; `proposed` is the word for what the request would make of it.
 pub(super) fn conflict(conflict: &Value, proposed: &str) -> Item {
-    let mut told = format!(
+    let head = format!(
         "conflict {} {}: {}",
         text(conflict, "kind"),
         text(conflict, "ref"),
         text(conflict, "message")
     );
-    for (side, label) in [("base", "base"), ("ours", "there now"), ("theirs", proposed)] {
-        if let Some(text) = conflict[side].as_str() {
-            told.push_str(&format!("\n  {label}: {}", text.replace('\n', "\n    ")));
-        }
-    }
+    let sides = ["base", "ours", "theirs"].map(|side| conflict[side].as_str());
+    let told = lmlang_ir::told::conflict(&head, sides, proposed);
     let data = json!({ "code": conflict["kind"], "ref": conflict["ref"], "message": conflict["message"] });
     Item { text: told, cursor: None, data: Some(data) }
 }
@@ -139,19 +110,6 @@ pub(super) fn conflict(conflict: &Value, proposed: &str) -> Item {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_message_says_is_found_in_it() {
-        let message = "input `values` 1 of `return`: expected `i64`, found `array<i32>`";
-        for (fact, expect) in
-            [("i64", true), ("array<i32>", true), ("i32", false), ("return", true), ("", true)]
-        {
-            assert_eq!(says(message, fact), expect, "{fact}");
-        }
-        assert!(says("expected `i32` or a `ptr`, found `f32`", "i32 or a ptr"));
-        assert!(says("expected a type, found `[`", "`[`"));
-        assert!(!says("there is no operator `ad.i64`", "i64"));
-    }
 
     fn check(error: &Value, expect: &str) {
         assert_eq!(mistake(error).text, expect);

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use lmlang_ir::told;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -130,8 +131,7 @@ fn applied(outcome: &Value, base: String) -> Reply {
         }
     }
     if let Some(over @ 1..) = outcome["rebasedOverCount"].as_u64() {
-        let revisions = lmlang_ir::counted(over, "later revision", "later revisions");
-        reply.say(format!("carried over {revisions}"));
+        reply.say(told::carried_over(over));
     }
     let resolved = outcome["diagnosticsResolved"].as_array().map_or(0, Vec::len);
     if resolved > 0 {
@@ -182,10 +182,10 @@ pub(super) struct Words {
 }
 
 /// The words for edits.
-const EDITED: Words = Words { proposed: "yours", again: "propose again on it" };
+const EDITED: Words = Words { proposed: told::EDITED, again: "propose again on it" };
 
 /// The words for going back, forward, or to a checkpoint.
-pub(super) const WENT: Words = Words { proposed: "without it", again: "ask again" };
+pub(super) const WENT: Words = Words { proposed: told::WENT, again: "ask again" };
 
 /// Tells of changes that cannot both be.
 pub(super) fn conflict(program: String, outcome: &Value, words: &Words) -> Reply {

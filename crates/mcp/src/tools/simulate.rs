@@ -10,7 +10,7 @@ use super::about::{self, counted, text, texts};
 use super::outcomes::{self, RESULT};
 use crate::arguments::{schema, typed};
 use crate::ask::Ask;
-use crate::failure::{Failure, RpcError};
+use crate::failure::Failure;
 use crate::reply::{Item, Link, Reply};
 use crate::tool::{Call, Effect, Tool};
 
@@ -21,7 +21,7 @@ struct Args {
     program: String,
     /// Path `m::name`, or ref `f2`.
     function: String,
-    /// One for each parameter: text such as "i64:5", "[i32: 1, 2]", "Item{name: \"tea\", price: 250}", or plain JSON.
+    /// One for each parameter: text such as "i64:5", "[i32: 1, 2]", "Item{name: \"tea\", price: 250}", or a JSON number, boolean or list.
     args: Option<Vec<Value>>,
     /// What is recorded, to be read from the link in the answer. none is fastest. Default nodes.
     trace: Option<Trace>,
@@ -59,9 +59,6 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
-    for (index, arg) in args.args.iter().flatten().enumerate() {
-        without_objects(arg, &format!("args[{index}]"))?;
-    }
     let trace = match args.trace {
         Some(Trace::None) => return without_trace(call, args).await,
         Some(Trace::Calls) => "CALLS",
@@ -69,21 +66,6 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
         Some(Trace::Nodes) | None => "NODES",
     };
     held(call, args, trace).await
-}
-
-/// Looks for JSON objects in a value: what has fields or variants is written as text.
-fn without_objects(value: &Value, place: &str) -> Result<(), RpcError> {
-    match value {
-        Value::Object(_) => {
-            let expected = "text: \"Acc{id: 1, bal: 2}\" for a struct, \"Pay.card(7)\" for a variant";
-            Err(RpcError::invalid(place, expected, "an object"))
-        }
-        Value::Array(items) => {
-            let mut each = items.iter().enumerate();
-            each.try_for_each(|(index, item)| without_objects(item, &format!("{place}[{index}]")))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
-    }
 }
 
 impl Args {

@@ -129,10 +129,17 @@ async fn what_is_known_is_told() {
 #[tokio::test]
 async fn a_struct_is_not_written_in_json() {
     let world = World::with_shop().await;
-    let run = json!({ "program": "shop", "function": "shop::twice", "args": [[1, { "id": 1 }]] });
-    let error = world.try_call("simulate", run).await.expect_err("it is wrong");
-    assert_eq!((error.code, &error.data["field"]), (RpcCode::ValidationError, &json!("args[0][1]")));
-    assert!(error.data["expected"].as_str().is_some_and(|text| text.contains("Acc{id: 1")), "{}", error.data);
+    let text = "type Item = struct { name: string, tags: array<i64> }\nfunc first (item: Item) -> (i64) {\n  \
+                return (array.get<i64> (struct.get Item.tags item), 0)\n}";
+    let add = json!({ "addText": { "module": "shop", "text": text } });
+    let edit = json!({ "program": "shop", "base_revision": "r1", "edits": [add] });
+    let done = world.call("propose_structured_edit", edit).await;
+    assert!(!done.is_error(), "{}", done.text());
+    let run =
+        json!({ "program": "shop", "function": "shop::first", "args": [{ "name": "tea", "tags": [1] }] });
+    let done = world.call("simulate", run).await;
+    let example = "must be a `Item` in the text form, such as `Item{name: \"text\", tags: [1]}`, or";
+    assert!(done.text().contains(example), "{}", done.text());
 }
 
 #[tokio::test]

@@ -171,6 +171,24 @@ async fn an_event_stream_that_closes_ends_its_run() {
     assert_eq!(soon(twice(&real)).await, json!(["i64:42"]));
 }
 
+#[tokio::test]
+async fn another_client_cancels_a_stream() {
+    let real = start(1).await;
+    let cancel = "mutation($id: ID!) {
+        controlSimulation(input: {id: $id, action: CANCEL}) { simulation { status } }
+    }";
+    for run in [LONG.to_owned(), format!("{LONG}, recordTrace: NONE")] {
+        let mut events = Events::open(&real.server, &endless(&run, "")).await;
+        let id = simulation(&mut events).await;
+        let done = soon(real.data(cancel, json!({ "id": id }))).await;
+        assert_eq!(done["controlSimulation"]["simulation"]["status"], "CANCELLED", "{run}");
+        assert!(events.until("event: complete").await, "{run}");
+        let last = events.seen.rsplit("data: {").next().unwrap_or_default();
+        assert!(last.contains(r#""status":"CANCELLED""#), "{run}: {last}");
+    }
+    assert_eq!(soon(twice(&real)).await, json!(["i64:42"]));
+}
+
 /// Without a trace there is nothing to send, so only the run itself can notice that its client has gone.
 #[tokio::test]
 async fn a_run_without_a_trace_ends_with_its_client() {

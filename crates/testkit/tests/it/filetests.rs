@@ -19,6 +19,44 @@ fn examples_give_their_answers() {
     check("examples");
 }
 
+/// The fenced blocks of a page that say what a run does, each behind as many empty lines as stand before it.
+fn runs_of(page: &str) -> Vec<String> {
+    let (mut blocks, mut open) = (Vec::new(), None);
+    for (number, line) in page.lines().enumerate() {
+        match (line.starts_with("```"), &mut open) {
+            (true, None) => open = Some("\n".repeat(number + 1)),
+            (true, Some(_)) => blocks.extend(open.take()),
+            (false, Some(block)) => {
+                block.push_str(line);
+                block.push('\n');
+            }
+            (false, None) => {}
+        }
+    }
+    blocks.retain(|block: &String| block.contains("\n; run: "));
+    blocks
+}
+
+#[test]
+fn programs_on_pages_give_their_answers() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut checked = 0;
+    for folder in [docs.clone(), docs.join("tutorial")] {
+        for entry in std::fs::read_dir(folder).expect("there are pages") {
+            let path = entry.expect("they can be listed").path();
+            if path.extension().is_none_or(|ending| ending != "md") {
+                continue;
+            }
+            let page = std::fs::read_to_string(&path).expect("they can be read");
+            for block in runs_of(&page) {
+                filetest::check_text(&path.with_extension("lm"), &block).assert();
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 0, "a page says what a run does");
+}
+
 /// The runner itself: what does not hold is told with its line.
 #[track_caller]
 fn fails(name: &str, text: &str, expect: &[&str]) {

@@ -8,6 +8,7 @@ use lmlang_engine::{
 };
 use lmlang_history::request::EditRequest;
 use lmlang_history::revision::MAIN;
+use lmlang_ir::told::{EDITED, WENT, carried_over};
 use lmlang_ir::{Program, Ref, counted};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -139,7 +140,7 @@ impl Tool for Edit {
                     Ok(ToolAnswer { made, ..applied_in_words(&applied, page) })
                 }
                 Outcome::Rejected(rejected) => Err(told::rejected(&rejected)),
-                Outcome::Conflict(conflict) => Err(told::conflict(&conflict)),
+                Outcome::Conflict(conflict) => Err(told::conflict(&conflict, EDITED)),
             }
         })
     }
@@ -173,8 +174,7 @@ fn applied_in_words(applied: &Applied, page: Page) -> ToolAnswer {
         false => format!("would be applied, nothing is stored: {changed}"),
     }];
     if applied.rebased_over.total > 0 {
-        let revisions = counted(applied.rebased_over.total, "revision", "revisions");
-        lines.push(format!("carried over {revisions} of others"));
+        lines.push(carried_over(applied.rebased_over.total));
     }
     lines.extend(delta.added.iter().map(|found| told::finding(program, found)));
     let named = applied.created.iter().filter(|(_, of)| {
@@ -300,7 +300,7 @@ impl Tool for Undo {
                     Ok(ToolAnswer { made, ..told::answer(&view, outcome, &lines, page, &said) })
                 }
                 Arrival::Nothing(reason) => Err(refused("NOTHING_TO_DO", format!("nothing to do: {reason}"))),
-                Arrival::Conflict(conflict) => Err(told::conflict(&conflict)),
+                Arrival::Conflict(conflict) => Err(told::conflict(&conflict, WENT)),
             }
         })
     }

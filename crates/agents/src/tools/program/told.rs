@@ -2,6 +2,7 @@
 
 use lmlang_context::Tokenizer;
 use lmlang_engine::{Conflict, Rejected};
+use lmlang_ir::told::{Mistake, says};
 use lmlang_ir::{Program, counted};
 use lmlang_verify::{Diagnostic, Severity};
 use serde_json::json;
@@ -124,9 +125,12 @@ fn facts(program: &Program, found: &Diagnostic) -> String {
         (Some(function), None) => format!(" in {}", program.path(function.into())),
         (None, _) => format!(" at {}", program.path(found.at.entity)),
     };
-    let expected = found.expected_text(program).map(|text| format!("; expected type {text}"));
-    let actual = found.found_text(program).map(|text| format!("; found type {text}"));
     let message = found.message(program);
+    let untold = |label: &str, text: Option<String>| {
+        text.filter(|text| !says(&message, text)).map(|text| format!("; {label} type {text}"))
+    };
+    let expected = untold("expected", found.expected_text(program));
+    let actual = untold("found", found.found_text(program));
     format!("{place}: {message}{}{}", expected.unwrap_or_default(), actual.unwrap_or_default())
 }
 
@@ -135,23 +139,18 @@ fn facts(program: &Program, found: &Diagnostic) -> String {
 pub(super) fn rejected(rejected: &Rejected) -> GraphError {
     let errors = rejected.errors.iter().map(|error| {
         let place = error.line.zip(error.column).map(|(line, column)| format!(" {line}:{column}"));
-        let mut told = format!(
-            "error {} edits[{}].{}{}: {}",
-            error.code,
-            error.edit,
-            error.path.join("."),
-            place.unwrap_or_default(),
-            error.message
-        );
-        for (names, label) in [(&error.expected, "expected"), (&error.candidates, "did you mean")] {
-            if !names.is_empty() {
-                told.push_str(&format!("; {label}: {}", names.join(", ")));
-            }
-        }
-        if let Some(found) = &error.found {
-            told.push_str(&format!("; found: {found}"));
-        }
-        told
+        let expected: Vec<&str> = error.expected.iter().map(String::as_str).collect();
+        let candidates: Vec<&str> = error.candidates.iter().map(String::as_str).collect();
+        let mistake = Mistake {
+            code: error.code,
+            message: &error.message,
+            expected: &expected,
+            candidates: &candidates,
+            found: error.found.as_deref(),
+        };
+        let path = error.path.join(".");
+        let place = place.unwrap_or_default();
+        format!("error {} edits[{}].{path}{place}: {}", error.code, error.edit, mistake.text())
     });
     let findings = rejected.findings.iter().zip(rejected.after.iter().cycle()).map(|(found, after)| {
         let edit = found.edit.map(|edit| format!(" edits[{edit}].{}", found.path.join(".")));
@@ -168,9 +167,13 @@ pub(super) fn rejected(rejected: &Rejected) -> GraphError {
     refused(code.unwrap_or("EDIT_REJECTED"), within(&head, &lines))
 }
 
-/// The failure of a change that cannot be together with what others have changed.
-pub(super) fn conflict(conflict: &Conflict) -> GraphError {
-    let line = |of: &lmlang_engine::Collision| format!("conflict {} {}: {}", of.kind, of.of, of.message);
+/// The failure of a change that cannot be together with what has been changed since; `proposed` is what it would make of it.
+pub(super) fn conflict(conflict: &Conflict, proposed: &str) -> GraphError {
+    let line = |of: &lmlang_engine::Collision| {
+        let head = format!("conflict {} {}: {}", of.kind, of.of, of.message);
+        let sides = [&of.base, &of.ours, &of.theirs].map(|side| side.as_deref());
+        lmlang_ir::told::conflict(&head, sides, proposed)
+    };
     let lines: Vec<String> = conflict.conflicts.iter().map(line).collect();
     let head = conflict.head.number;
     let told = format!("conflict, nothing is changed: read r{head} and propose again on it");

@@ -1,6 +1,6 @@
 //! The values where a run stands: of its calls, of globals, and in linear memory.
 
-use lmlang_interp::{Shown, SourceValue, VariableValue};
+use lmlang_interp::{ExpressionError, Shown, SourceValue, VariableValue};
 use lmlang_ir::text::print_value;
 use lmlang_ir::{Program, Source as From};
 use serde_json::{Value as Json, json};
@@ -37,13 +37,25 @@ impl Session {
     }
 
     /// The value of an expression in the innermost call.
-    pub(super) fn evaluated(&mut self, text: &str) -> Result<Answer, String> {
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, and near names.
+    pub(super) fn evaluated(&mut self, text: &str) -> Result<Answer, (String, Vec<String>)> {
+        let plain = |reason: &str| (reason.to_owned(), Vec::new());
         if text.is_empty() {
-            return Err("expected an expression".to_owned());
+            return Err(plain("expected an expression"));
         }
-        let innermost = self.debugger.stack().len().checked_sub(1).ok_or("the run is in no call")? as u32;
-        let found = self.debugger.evaluate(innermost, text).ok_or("the run is in no call")?;
-        let shown = found.map_err(|error| error.to_string())?;
+        let nowhere = || plain("the run is in no call");
+        let innermost = self.debugger.stack().len().checked_sub(1).ok_or_else(nowhere)? as u32;
+        let found = self.debugger.evaluate(innermost, text).ok_or_else(nowhere)?;
+        let shown = found.map_err(|error| {
+            let near = match &error {
+                ExpressionError::Text(errors) => errors.first().map(|error| error.candidates.clone()),
+                _ => None,
+            };
+            (error.to_string(), near.unwrap_or_default())
+        })?;
         let value = print_value(self.program(), &shown.value);
         let rest = if shown.cut { " ..." } else { "" };
         Ok(Answer { text: format!("{value}{rest}\n"), json: json!({ "value": value, "cut": shown.cut }) })

@@ -126,6 +126,7 @@ pub(super) fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, E
                 (Some(message), _) => format!("failed: {message} ({})", word(&step["error"]["code"])),
                 (None, goto) => format!("-> {}", goto.unwrap_or_default()),
             };
+            let came = if step["superseded"] == true { format!("{came}, taken back") } else { came };
             let branch = word(&step["branch"]);
             [
                 step["index"].to_string(),

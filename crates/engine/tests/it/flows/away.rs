@@ -39,7 +39,7 @@ async fn an_answer_that_is_given_up_leaves_the_run_as_it_is_stored() {
         let text = match second {
             AnswerOutcome::Taken(_) => "second",
             AnswerOutcome::Already(_) => "first",
-            AnswerOutcome::Stale(why) => panic!("after {times}: {why}"),
+            AnswerOutcome::Stale(why) | AnswerOutcome::Own(why) => panic!("after {times}: {why}"),
         };
         let done = until_status(engine, run, RunStatus::Completed).await;
         assert_eq!(state(engine, &done).await["answer"], json!({ "text": text }), "after {times}");

@@ -5,6 +5,7 @@ mod checkup;
 mod code;
 mod killed;
 mod retention;
+mod steering;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -300,6 +301,22 @@ async fn the_trace_follows_from_the_journal() {
     assert_eq!(model.attributes["gen_ai.usage.input_tokens"], json!(3));
     let page = engine.span_page(&run, all.items[9].number, 5).await.expect("listed");
     assert_eq!((page.items[0].number, page.items.len(), page.more), (all.items[10].number, 5, true));
+
+    let within = StartRun { flow: "long".to_owned(), session: Some(run.session.id), input: json!({}) };
+    let second = engine.start_run(&within, &call()).await.expect("it begins").id;
+    let second = until_status(engine, second, RunStatus::Waiting).await;
+    start(engine, "long", json!({})).await;
+    let of_second = engine.span_page(&second, 0, 1_000).await.expect("listed");
+    let both = all.items.iter().chain(&of_second.items).map(|span| span.id.clone());
+    let (mut found, mut after) = (Vec::new(), (0, 0));
+    loop {
+        let page = engine.session_span_page(run.session.id, after, 40).await.expect("listed");
+        assert_eq!((page.total, page.more), (154, page.items.len() == 40));
+        let Some((key, last)) = page.items.last() else { break };
+        after = (*key, last.number);
+        found.extend(page.items.into_iter().map(|(_, span)| span.id));
+    }
+    assert_eq!(found, both.collect::<Vec<_>>(), "run by run, the oldest first");
 }
 
 #[tokio::test]

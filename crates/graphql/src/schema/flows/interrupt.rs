@@ -14,11 +14,12 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::direct::Direct;
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 use crate::schema::call::{call, note};
 use crate::schema::connection::{Connection, Edge, Listed, PageRequest};
 use crate::schema::diff::ProgramDiff;
 use crate::schema::failure::fail;
+use crate::schema::flows::interrupt_id;
 use crate::schema::flows::run::{Run, whole};
 use crate::schema::ids::GlobalId;
 use crate::schema::provenance::Actor;
@@ -217,6 +218,11 @@ impl Interrupt {
         self.info.standing.into()
     }
 
+    /// Whether somebody else has to answer than who started the run.
+    async fn for_others(&self) -> bool {
+        self.info.ask.subject.as_ref().is_some_and(|subject| subject.others)
+    }
+
     /// When it was asked.
     async fn asked_at(&self) -> DateTime<Utc> {
         moment(self.info.time)
@@ -328,9 +334,7 @@ pub(crate) async fn answer(
     let engine = context.data_unchecked::<Engine>();
     note("reason", input.reason.as_deref())?;
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
-    let Ok(GlobalId::Interrupt(run, asked)) = input.interrupt_id.parse() else {
-        return Err(not_found("interrupt", &input.interrupt_id));
-    };
+    let (run, asked) = interrupt_id(&input.interrupt_id)?;
     let given = Answer { run, asked, answer: input.answer.0, reason: input.reason };
     let outcome = match engine.answer_interrupt(&given, &call).await.map_err(fail)? {
         engine::AnswerOutcome::Taken(decision) => AnswerOutcome::Answered(Answered {
@@ -341,6 +345,10 @@ pub(crate) async fn answer(
             AnswerOutcome::Already(AlreadyAnswered { decision: Decision::from(&decision) })
         }
         engine::AnswerOutcome::Stale(reason) => AnswerOutcome::Stale(StaleInterrupt { reason }),
+        engine::AnswerOutcome::Own(beginner) => {
+            let message = format!("somebody else than `{beginner}`, who began the run, has to answer");
+            return Err(ApiError::new(Code::Forbidden, message).at("input.interruptId"));
+        }
     };
     Ok(AnswerPayload { outcome })
 }

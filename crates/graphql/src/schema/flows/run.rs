@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Enum, ID, Json, Object, Result};
 use chrono::{DateTime, Utc};
-use lmlang_engine::{self as engine, Engine, InterruptFilter, RunCursor, RunFilter, RunInfo, Selector};
+use lmlang_engine::{self as engine, Engine, InterruptFilter, RunCursor, RunInfo, RunsWanted, Selector};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
@@ -20,6 +20,7 @@ use crate::schema::flows::span::Span;
 use crate::schema::flows::step::Step;
 use crate::schema::flows::{run_id, session_id};
 use crate::schema::ids::GlobalId;
+use crate::schema::mutation::selector;
 use crate::schema::program::Program;
 use crate::schema::provenance::Actor;
 use crate::schema::revision::moment;
@@ -194,7 +195,8 @@ impl Run {
                 "code": failure.code, "message": failure.message, "node": node, "tool": failure.tool,
             }),
             None => {
-                json!({ "code": "CANCELLED", "message": machine.cancellation(), "node": null, "tool": null })
+                let why = machine.cancellation().and_then(|(_, why)| why);
+                json!({ "code": "CANCELLED", "message": why, "node": null, "tool": null })
             }
         };
         Some(Ok(Json(error)))
@@ -296,20 +298,40 @@ pub(crate) async fn one(context: &Context<'_>, id: &str) -> std::result::Result<
     Run::find(context.data_unchecked::<Engine>(), run_id(id)?).await
 }
 
+/// Which runs are listed.
+#[derive(Default)]
+pub(crate) struct Which {
+    /// Those of a flow, by name.
+    pub(crate) flow: Option<String>,
+    /// Those that stand so.
+    pub(crate) status: Option<RunStatus>,
+    /// Those of a session.
+    pub(crate) session: Option<ID>,
+    /// Those about a program, by id or name.
+    pub(crate) program: Option<ID>,
+    /// Those that an actor of this name began.
+    pub(crate) started_by: Option<String>,
+}
+
 /// A page of the runs, the newest first.
 pub(crate) async fn page(
     engine: &Engine,
     page: PageRequest,
-    flow: Option<String>,
-    status: Option<RunStatus>,
-    session: Option<&str>,
+    which: Which,
 ) -> std::result::Result<Connection<Run>, ApiError> {
     let before = page.after_number()?;
-    let session = session.map(session_id).transpose()?;
+    let Which { flow, status, session, program, started_by } = which;
+    let wanted = RunsWanted {
+        flow,
+        status: status.and_then(RunStatus::known),
+        session: session.map(|session| session_id(&session)).transpose()?,
+        program: program.map(|program| selector(&program)),
+        by: started_by,
+    };
+    let filter = engine.run_filter(wanted).await.map_err(fail)?;
     if status.is_some_and(|status| status.known().is_none()) {
         return Ok(Connection::known(&page, false, 0, Vec::new()));
     }
-    let filter = RunFilter { flow, status: status.and_then(RunStatus::known), session, programs: None };
     let found = engine.run_page(&filter, before, page.first).await.map_err(fail)?;
     let edge = |info: RunInfo| Edge { cursor: info.key.to_string(), node: Run::new(engine, info) };
     let edges = found.items.into_iter().map(edge).collect();

@@ -9,10 +9,11 @@ use uuid::Uuid;
 
 use crate::direct::Direct;
 use crate::error::ApiError;
-use crate::schema::connection::{Connection, Edge, Listed, PageRequest};
+use crate::schema::connection::{Connection, Edge, Listed, PageRequest, invalid_cursor};
 use crate::schema::defaults::{Int, Or};
 use crate::schema::failure::fail;
-use crate::schema::flows::run::{self, Run, whole};
+use crate::schema::flows::run::{self, Run, Which, whole};
+use crate::schema::flows::span::Span;
 use crate::schema::ids::GlobalId;
 use crate::schema::provenance::Actor;
 use crate::schema::revision::moment;
@@ -58,6 +59,28 @@ impl Session {
     }
 }
 
+impl Session {
+    async fn span_page(&self, page: &PageRequest) -> std::result::Result<Connection<Span>, ApiError> {
+        let behind = match &page.after {
+            Some(after) => place(after).ok_or_else(|| invalid_cursor(after))?,
+            None => (0, 0),
+        };
+        let found = self.engine.session_span_page(self.info.id, behind, page.first).await.map_err(fail)?;
+        let edge = |(run, span): (u64, lmlang_engine::Span)| Edge {
+            cursor: format!("{run}.{}", span.number),
+            node: Span::from(span),
+        };
+        let edges = found.items.into_iter().map(edge).collect();
+        Ok(Connection::known(page, found.more, whole(found.total), edges))
+    }
+}
+
+/// The run and the entry that a cursor names.
+fn place(cursor: &str) -> Option<(u64, u64)> {
+    let (run, entry) = cursor.split_once('.')?;
+    Some((run.parse().ok()?, entry.parse().ok()?))
+}
+
 /// Runs that belong together, in one trace.
 #[Object]
 impl Session {
@@ -99,9 +122,22 @@ impl Session {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Run>>> {
-        let id = GlobalId::Session(self.info.id).to_string();
+        let session = Some(GlobalId::Session(self.info.id).to_string().into());
         nullable(match PageRequest::new(first, after) {
-            Ok(page) => run::page(&self.engine, page, None, None, Some(&id)).await,
+            Ok(page) => run::page(&self.engine, page, Which { session, ..Which::default() }).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    /// The traces of its runs, run by run, the oldest first: the run, its nodes, and what they did outside.
+    async fn trace(
+        &self,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<200>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
+        after: Option<String>,
+    ) -> Option<Result<Connection<Span>>> {
+        nullable(match PageRequest::new(first, after) {
+            Ok(page) => self.span_page(&page).await,
             Err(error) => Err(error),
         })
     }

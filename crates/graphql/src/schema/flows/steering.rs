@@ -96,7 +96,8 @@ pub struct CancelRunInput {
 pub struct ForkRunInput {
     /// The run.
     run_id: ID,
-    /// The step, by `Step.index`: the new run is the same up to its end.
+    /// The step, by `Step.index`: the new run is the same up to its end. What it would ask about a program it asks anew, about
+    /// its own branch.
     at_step: i32,
     /// Same key and input: the first answer.
     idempotency_key: Option<String>,

@@ -129,6 +129,11 @@ impl Step {
         )
     }
 
+    /// Whether the run was taken back to before it: it does not count any more, and what the run carries has nothing of it.
+    async fn superseded(&self) -> bool {
+        self.step.superseded
+    }
+
     /// How many effects it had outside the run.
     async fn receipts(&self) -> i32 {
         i32::try_from(self.common().4).unwrap_or(i32::MAX)

@@ -10,9 +10,7 @@ use crate::schema::failure::fail;
 use crate::schema::flows::interrupt::Interrupt;
 use crate::schema::flows::run::Run;
 use crate::schema::flows::session::Session;
-use crate::schema::flows::session_id;
-use crate::schema::ids::GlobalId;
-use crate::schema::view::not_found;
+use crate::schema::flows::{interrupt_id, session_id};
 
 /// The flow of a session that is begun by a turn.
 const WORKFLOW: &str = "act";
@@ -59,13 +57,7 @@ pub(crate) async fn take(context: &Context<'_>, input: TurnInput) -> Result<Turn
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
     let session = input.session_id.as_ref().map(|id| session_id(id)).transpose()?;
-    let interrupt = match &input.interrupt_id {
-        None => None,
-        Some(id) => match id.parse() {
-            Ok(GlobalId::Interrupt(run, asked)) => Some((run, asked)),
-            Ok(_) | Err(_) => return Err(not_found("interrupt", id)),
-        },
-    };
+    let interrupt = input.interrupt_id.as_ref().map(|id| interrupt_id(id)).transpose()?;
     let turn = Turn {
         session,
         workflow: input.workflow.or_else(|| session.is_none().then(|| WORKFLOW.to_owned())),

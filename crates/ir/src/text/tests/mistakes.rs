@@ -74,6 +74,42 @@ fn a_name_like_a_ref_is_told_with_another() {
 }
 
 #[test]
+fn a_name_like_a_ref_is_told_once() {
+    let text = "func f (f1: i64) -> (i64) {\n  var v0: i64\n  k2 = mul.i64 f1, v0\n  return k2\n}\n\
+                func t5 () -> () { return }\nfunc g () -> () {\n  call t5()\n  return\n}\n";
+    check_mistakes(
+        text,
+        &[
+            "1:9: NAME_LIKE_REF: `f1` looks like a ref and cannot be a name",
+            "2:7: NAME_LIKE_REF: `v0` looks like a ref and cannot be a name",
+            "3:3: NAME_LIKE_REF: `k2` looks like a ref and cannot be a name",
+            "6:6: NAME_LIKE_REF: `t5` looks like a ref and cannot be a name",
+        ],
+    );
+}
+
+#[test]
+fn refs_of_what_is_new_are_told_once() {
+    let mut program = parsed("module m\n");
+    let text = "func two#f9 (a: i64) -> (i64) #g8 {\n  b#n10 = add.i64#n11 a, 1#n12\n  n14 = mul.i64 b, 2\n  \
+                c = add.i64 n14, n10\n  return#n13 c\n}";
+    let errors = add_text(&mut program, &mut RefAllocator::starting_at(100), None, text).expect_err(text);
+    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "1:9: UNKNOWN_REF: 5 refs are given to what is new: `f9`, `g8`, `n10`, `n12`, `n13`; leave them out, the \
+             program hands them out",
+            "3:3: UNKNOWN_REF: there is no `n14`",
+        ]
+    );
+    assert_eq!(
+        (&errors[0].expected[..], errors[1].candidates.as_slice()),
+        (&["no ref where something is new".to_owned()][..], &["n14_".to_owned()][..])
+    );
+}
+
+#[test]
 fn a_text_says_where_it_tells_no_more_mistakes() {
     let text = format!("module m\n\n{}", "func f () -> () {\n  wrong\n}\n".repeat(150));
     let errors = parse_program(&text, &mut RefAllocator::starting_at(1)).unwrap_err();
@@ -213,13 +249,7 @@ fn each_mistake_has_its_code() {
     );
     check_mistakes("func f () -> () {\n", &["2:1: SYNTAX: expected `}`, found the end of the text"]);
     check_mistakes("func f () -> () \n", &["2:1: SYNTAX: expected `{`, found the end of the text"]);
-    check_mistakes(
-        "module m5\n",
-        &[
-            "1:8: NAME_LIKE_REF: `m5` looks like a ref and cannot be a name",
-            "1:8: UNKNOWN_REF: there is no `m5`",
-        ],
-    );
+    check_mistakes("module m5\n", &["1:8: NAME_LIKE_REF: `m5` looks like a ref and cannot be a name"]);
     check_mistakes("global x: option<i32> = 5\n", &["1:25: BAD_LITERAL: `5` is no `option<i32>`"]);
     check_mistakes("type A = union { }\n", &["1:10: SYNTAX: expected `struct` or `enum`, found `union`"]);
     check_mistakes(

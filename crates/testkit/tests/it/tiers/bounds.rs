@@ -147,6 +147,43 @@ func repeat (text: string, times: i32) -> (string) {
     assert!(returned > 30 && stopped > 10, "{returned} returned, {stopped} stopped");
 }
 
+/// Whatever its values take up, compiled code holds no more than its run may.
+#[test]
+fn compiled_code_keeps_to_the_bound_of_memory() {
+    let text = "
+module texts
+func repeat (text: string, times: i32) -> (i32) {
+  all = loop L (all: string = text, left: i32 = times) -> (string) {
+    break_if L (eqz.i32 left) (all)
+    continue L (string.concat all, all) (sub.i32 left, 1)
+  }
+  return (string.len all)
+}
+";
+    let (checked, compiler) = (checked(text), Compiler::new());
+    let of = function(&checked, "repeat");
+    let unit = compiler.compile(&checked, of).unwrap();
+    let memory_bytes = 4 << 20;
+    let options = Options { limits: Limits { memory_bytes, ..Limits::default() }, ..Options::default() };
+    let args = [Value::Const(Const::String("abc".into())), int(30)];
+    let run = Run::new(&checked, of, &args, &options, &Cache::new()).unwrap();
+    let mut peaks = Vec::new();
+    loop {
+        let mut left = peaks.len();
+        let ending = unit.run(&run, Start::of(&run), &mut |_: u64| {
+            left = left.checked_sub(1)?;
+            Some(1_000)
+        });
+        match ending {
+            Ending::Interrupted(result) => peaks.push(result.memory_peak),
+            Ending::Stopped => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(peaks.iter().all(|peak| *peak <= memory_bytes), "{peaks:?}");
+    assert!(peaks.last().is_some_and(|peak| *peak > memory_bytes / 4), "{peaks:?}");
+}
+
 #[test]
 fn what_has_references_or_closures_outside_is_refused() {
     let text = "
