@@ -119,8 +119,13 @@ impl<'a> Sides<'a> {
         }
         // Two that collide anyway cannot both be there.
         let known: HashSet<[usize; 2]> = found.iter().map(|(_, changes)| *changes).collect();
-        for (gap, [ours, theirs]) in self.shared_gaps() {
-            let ends = self.ends(gap, [&ours, &theirs]);
+        let shared = self.shared_gaps().into_iter().map(|(gap, lists)| {
+            let [ours, theirs] = &lists;
+            let ends = self.ends(gap, [ours, theirs]);
+            (gap, lists, ends)
+        });
+        let amid = self.amid().into_iter().map(|(gap, lists)| (gap, lists, None));
+        for (gap, [ours, theirs], ends) in shared.chain(amid) {
             let deeds = |side: usize, list: Vec<usize>| -> Vec<(usize, Deeds)> {
                 let alone = list.into_iter().filter(|at| self.twins[side][*at].is_none());
                 alone.map(|at| (at, self.deeds(side, at))).collect()
@@ -131,11 +136,6 @@ impl<'a> Sides<'a> {
                 if !known.contains(&[*x, *y]) && (whole || x_deeds.disturb(y_deeds)) {
                     found.insert((Collision::Gap(gap), [*x, *y]));
                 }
-            }
-        }
-        for (gap, [x, y]) in self.amid() {
-            if !known.contains(&[x, y]) && self.deeds(0, x).disturb(&self.deeds(1, y)) {
-                found.insert((Collision::Gap(gap), [x, y]));
             }
         }
         let is_alike = |side, at| self.twin(side, at).is_some();
@@ -165,7 +165,7 @@ impl<'a> Sides<'a> {
 
     /// What one side puts between two nodes that the other one took away, with what that put in the place of these: nobody
     /// said where among this it stands.
-    fn amid(&self) -> Vec<(Gap, [usize; 2])> {
+    fn amid(&self) -> Vec<(Gap, [Vec<usize>; 2])> {
         let mut found = Vec::new();
         for side in [Side::Ours, Side::Theirs] {
             let (own, other) = (side.index(), side.other().index());
@@ -179,6 +179,8 @@ impl<'a> Sides<'a> {
                     put.entry(gap).or_default().push(at);
                 }
             }
+            let mut between: BTreeMap<Gap, Vec<usize>> = BTreeMap::new();
+            let mut starts: HashMap<NodeRef, Option<NodeRef>> = HashMap::new();
             for (at, change) in self.changes[other].iter().enumerate() {
                 let Some((_, Gap { region, after: Some(before) })) = change.placed() else { continue };
                 let function = change.edit.function().and_then(|function| self.base.function(function));
@@ -188,13 +190,26 @@ impl<'a> Sides<'a> {
                 if !is_between || self.twins[other][at].is_some() {
                     continue;
                 }
-                let mut after = body.previous(before);
-                while let Some(node) = after.filter(|node| gone.contains(node)) {
-                    after = body.previous(node);
-                }
-                let gap = Gap { region, after };
-                for one in put.get(&gap).into_iter().flatten() {
-                    found.push((gap, if own == 0 { [*one, at] } else { [at, *one] }));
+                // What is put in the place of nodes that went stands where the first of them stood.
+                let (mut passed, mut node) = (Vec::new(), Some(before));
+                let after = loop {
+                    match node.filter(|node| gone.contains(node)) {
+                        None => break node,
+                        Some(one) => match starts.get(&one) {
+                            Some(known) => break *known,
+                            None => {
+                                passed.push(one);
+                                node = body.previous(one);
+                            }
+                        },
+                    }
+                };
+                starts.extend(passed.into_iter().map(|one| (one, after)));
+                between.entry(Gap { region, after }).or_default().push(at);
+            }
+            for (gap, others) in between {
+                if let Some(own) = put.remove(&gap) {
+                    found.push((gap, if side == Side::Ours { [own, others] } else { [others, own] }));
                 }
             }
         }
