@@ -3,10 +3,10 @@
 //! One caller at a time moves a run, any number watch it. What is stored is where it stands, with its breakpoints: the rest
 //! follows from running again. The run itself is kept in memory while it is in use, and made again when it is needed.
 
+mod halt_reason;
 mod held;
 mod inspecting;
 mod spots;
-mod stop_reason;
 mod watching;
 
 use std::collections::VecDeque;
@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedMutexGuard, watch};
 use uuid::Uuid;
 
+pub use halt_reason::HaltReason;
 pub use held::HeldRuns;
 pub use spots::BreakpointText;
-pub use stop_reason::StopReason;
 
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -57,7 +57,7 @@ pub struct InteractiveState {
     /// The places where it stops.
     pub breakpoints: Vec<BreakpointState>,
     /// Why it stands there; nothing before it has been moved.
-    pub halt: Option<StopReason>,
+    pub halt: Option<HaltReason>,
     /// How it ended, while it stands at its end.
     pub report: Option<Arc<Report>>,
     /// Fuel that was used.
@@ -146,7 +146,7 @@ pub(crate) struct InteractiveRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     breakpoints: Vec<(BreakpointText, u64)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    halt: Option<StopReason>,
+    halt: Option<HaltReason>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     begun: Option<Vec<u8>>,
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
@@ -157,8 +157,8 @@ impl InteractiveState {
     /// The breakpoint that it stands at, by its position among them.
     pub fn stopped_at(&self) -> Option<usize> {
         match self.halt {
-            Some(StopReason::Breakpoint(at)) => Some(at),
-            Some(StopReason::Arrived | StopReason::End | StopReason::Paused | StopReason::Late { .. })
+            Some(HaltReason::Breakpoint(at)) => Some(at),
+            Some(HaltReason::Arrived | HaltReason::End | HaltReason::Paused | HaltReason::Late { .. })
             | None => None,
         }
     }
@@ -170,7 +170,7 @@ impl InteractiveState {
         let result = RunResult { stdout: self.stdout.to_vec(), ..result };
         let (elapsed, compiling, tier) = (Duration::ZERO, Duration::ZERO, Tier::Interpreter);
         let report = Some(Arc::new(Report { result, elapsed, compiling, tier }));
-        InteractiveState { status: Status::Cancelled, halt: Some(StopReason::End), report, ..self.clone() }
+        InteractiveState { status: Status::Cancelled, halt: Some(HaltReason::End), report, ..self.clone() }
     }
 
     /// What is known of it without the run.
@@ -536,10 +536,10 @@ impl Engine {
         };
         let elapsed = place.busy() - since;
         let interrupted = match of.interrupt.load(Ordering::Relaxed) || self.closing().is_cancelled() {
-            true => StopReason::Paused,
-            false => StopReason::Late { bound: timeout, used: elapsed },
+            true => HaltReason::Paused,
+            false => HaltReason::Late { bound: timeout, used: elapsed },
         };
-        let halt = if stays { before.halt } else { Some(StopReason::of(stopped, interrupted)) };
+        let halt = if stays { before.halt } else { Some(HaltReason::of(stopped, interrupted)) };
         Ok(standing(debugger, texts, halt, elapsed))
     }
 }
@@ -548,7 +548,7 @@ impl Engine {
 fn standing(
     debugger: &Debugger,
     texts: Vec<BreakpointText>,
-    halt: Option<StopReason>,
+    halt: Option<HaltReason>,
     elapsed: Duration,
 ) -> InteractiveState {
     let report = debugger.run().result().map(|result| {

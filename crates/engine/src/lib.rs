@@ -112,7 +112,7 @@ pub use futures_util::future::BoxFuture;
 pub use grant::{Grant, Scope, Scopes, Token};
 pub use importing::{Given, GivenModule, Watch};
 pub use interactive::{
-    Action, BreakpointState, BreakpointText, HeldRuns, InteractiveRequest, InteractiveState, StopReason,
+    Action, BreakpointState, BreakpointText, HaltReason, HeldRuns, InteractiveRequest, InteractiveState,
 };
 pub use keyring::{Denied, Unnamed};
 pub use merging::{MergeRequest, Preview};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use lmlang_engine::{
-    Action, Batching, BreakpointText, Call, Engine, InteractiveRequest, InteractiveState, Limits,
-    OpenProgram, RunRequest, Simulation, Status, StopReason, WantedSteps,
+    Action, Batching, BreakpointText, Call, Engine, HaltReason, InteractiveRequest, InteractiveState, Limits,
+    OpenProgram, RunRequest, Simulation, Status, WantedSteps,
 };
 use lmlang_interp::{Environment, TraceLevel};
 use lmlang_ir::{Const, Ref, Value};
@@ -189,7 +189,7 @@ async fn an_action_that_takes_too_long_stops_where_it_is() {
     let first = act(&fixture.engine, &simulation, Action::Run).await;
     assert_eq!(first.status, Status::Paused);
     // It says which limit that was, its value, and what was used of it.
-    let Some(StopReason::Late { bound, used }) = first.halt else { panic!("{:?}", first.halt) };
+    let Some(HaltReason::Late { bound, used }) = first.halt else { panic!("{:?}", first.halt) };
     assert_eq!(bound, Duration::from_millis(50));
     assert!(used >= bound);
     let second = act(&fixture.engine, &simulation, Action::Run).await;

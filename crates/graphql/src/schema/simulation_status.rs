@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_graphql::{Enum, SimpleObject};
-use lmlang_engine::{Status, StopReason};
+use lmlang_engine::{self as engine, Status};
 use lmlang_interp::{LimitKind, limit_message};
 
 use crate::schema::scalars::Count;
@@ -79,8 +79,8 @@ pub struct SimulationHalt {
     used: Option<Count>,
 }
 
-impl From<StopReason> for SimulationHalt {
-    fn from(halt: StopReason) -> SimulationHalt {
+impl From<engine::HaltReason> for SimulationHalt {
+    fn from(halt: engine::HaltReason) -> SimulationHalt {
         let plain = |reason, message: &str| SimulationHalt {
             reason,
             message: message.to_owned(),
@@ -89,13 +89,13 @@ impl From<StopReason> for SimulationHalt {
             used: None,
         };
         match halt {
-            StopReason::Arrived => plain(HaltReason::Arrived, "it came to where it was sent"),
-            StopReason::Breakpoint(at) => {
+            engine::HaltReason::Arrived => plain(HaltReason::Arrived, "it came to where it was sent"),
+            engine::HaltReason::Breakpoint(at) => {
                 plain(HaltReason::Breakpoint, &format!("it met the breakpoint at position {at} of the list"))
             }
-            StopReason::End => plain(HaltReason::End, "there is nothing more on this way"),
-            StopReason::Paused => plain(HaltReason::Paused, "it was stopped from outside"),
-            StopReason::Late { bound, used } => {
+            engine::HaltReason::End => plain(HaltReason::End, "there is nothing more on this way"),
+            engine::HaltReason::Paused => plain(HaltReason::Paused, "it was stopped from outside"),
+            engine::HaltReason::Late { bound, used } => {
                 let [bound, used] = [bound, used].map(millis);
                 SimulationHalt {
                     limit: Some(LimitKind::Time.name().to_owned()),

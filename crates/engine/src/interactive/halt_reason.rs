@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Why an interactive simulation stands where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum StopReason {
+pub enum HaltReason {
     /// It came to where it was sent.
     Arrived,
     /// It met a breakpoint, by its position among them.
@@ -26,13 +26,13 @@ pub enum StopReason {
     },
 }
 
-impl StopReason {
+impl HaltReason {
     /// Why a debugger has stopped; `interrupted` says why it was, where it was.
-    pub(super) fn of(stopped: Stopped, interrupted: StopReason) -> StopReason {
+    pub(super) fn of(stopped: Stopped, interrupted: HaltReason) -> HaltReason {
         match stopped {
-            Stopped::There => StopReason::Arrived,
-            Stopped::At(at) => StopReason::Breakpoint(at),
-            Stopped::End => StopReason::End,
+            Stopped::There => HaltReason::Arrived,
+            Stopped::At(at) => HaltReason::Breakpoint(at),
+            Stopped::End => HaltReason::End,
             Stopped::Interrupted => interrupted,
         }
     }
