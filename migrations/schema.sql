@@ -267,7 +267,8 @@ CREATE TABLE "runs" (
   "forked_from" uuid_text NULL,
   "forked_at" integer NULL,
   "owner" uuid_text NULL,
-  "lease" integer NULL
+  "lease" integer NULL,
+  "deadline" integer NULL
 );
 
 CREATE INDEX "runs_ended" ON "runs" ("ended") WHERE "ended" IS NOT NULL;

@@ -33,6 +33,7 @@ mod m20261125_000015_flows;
 mod m20261125_000016_entities;
 mod m20261125_000017_manager;
 mod m20261125_000018_removals;
+mod m20261127_000019_run_deadlines;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -60,6 +61,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261125_000016_entities::Migration),
             Box::new(m20261125_000017_manager::Migration),
             Box::new(m20261125_000018_removals::Migration),
+            Box::new(m20261127_000019_run_deadlines::Migration),
         ]
     }
 }

@@ -101,3 +101,19 @@ impl From<Exit> for ExitCode {
         ExitCode::from(exit.number())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// CUE-79: the numbers that shells and others know, and 101, with which a process ends that panics.
+    #[test]
+    fn cue_79_each_way_to_end_has_a_number_of_its_own() {
+        let known = [Exit::Success, Exit::Failure, Exit::Usage, Exit::Panic, Exit::Interrupted];
+        assert_eq!(known.map(Exit::number), [0, 1, 2, 101, 130]);
+        let numbers: BTreeSet<u8> = Exit::ALL.into_iter().map(Exit::number).collect();
+        assert_eq!(numbers.len(), Exit::ALL.len());
+    }
+}

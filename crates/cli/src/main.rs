@@ -13,6 +13,7 @@ mod client;
 mod codes;
 mod commands;
 mod diagnostics;
+mod duration;
 mod ends;
 mod error;
 mod events;

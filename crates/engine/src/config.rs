@@ -109,6 +109,9 @@ impl Limits {
             ("caseBytes", crate::cases::BYTES as u64),
             ("candidates", crate::tournament::MOST_CANDIDATES as u64),
             ("caseRuns", crate::standing::MOST_RUNS as u64),
+            ("runInputBytes", crate::flows::starting::INPUT_BYTES as u64),
+            ("metricEntries", crate::flows::metrics::MOST_ENTRIES),
+            ("runDeadlineMs", millis(crate::flows::starting::MOST_DEADLINE)),
         ];
         let all = own.into_iter().chain(crate::entities::limits());
         let kept = ("runRetentionMs".to_owned(), self.run_retention.map(millis).into());

@@ -7,7 +7,7 @@
 //!
 //! Read [`code`] for what the code of a flow is, [`work`] for what its nodes are given, `live` for a run in memory and the
 //! one way by which its journal grows, `coding` for what is stored of it, `driving` for executing it, [`starting`], [`answering`], [`turning`] and [`steering`]
-//! for what callers do, [`listing`] for what they see, [`told`] for what they are told, [`spans`] for the trace, `retention` for
+//! for what callers do, [`listing`] for what they see, [`told`] for what they are told, [`spans`] for the trace, [`metrics`] for how runs go, `retention` for
 //! what becomes of old runs.
 
 pub mod answering;
@@ -17,6 +17,7 @@ mod coding;
 mod driving;
 pub mod listing;
 mod live;
+pub mod metrics;
 pub mod moving;
 mod retention;
 pub mod rewinding;

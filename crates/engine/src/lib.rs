@@ -101,6 +101,7 @@ pub use flows::answering::{Answer, AnswerOutcome};
 pub use flows::checkup::{RunAilment, RunSymptom};
 pub use flows::code::{Accepted, FlowCode, Halt, LetGo};
 pub use flows::listing::{InterruptInfo, Page, RunInfo, RunsWanted, SessionInfo, StepInfo};
+pub use flows::metrics::{CallMetrics, ClassMetrics, Metrics, MetricsWanted, ModelMetrics, ToolMetrics};
 pub use flows::moving::Moved;
 pub use flows::rewinding::Rewound;
 pub use flows::spans::{Finished, Span, Tracer};

@@ -65,6 +65,15 @@ impl Branch {
         Ok(())
     }
 
+    /// What comes next is another step.
+    pub(crate) fn leave_step(&mut self) {
+        self.step += 1;
+        self.retried = 0;
+        self.failures.clear();
+        self.announced.clear();
+        self.receipts.clear();
+    }
+
     /// The same step again: its effects are counted apart from those of the attempts before.
     pub(crate) fn retries(&mut self) {
         self.step += 1;

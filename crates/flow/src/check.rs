@@ -68,6 +68,20 @@ pub enum Problem {
         /// The node.
         node: String,
     },
+    /// A node awaits answers for no time at all.
+    #[error("`{node}` awaits answers for no time")]
+    NoTime {
+        /// The node.
+        node: String,
+    },
+    /// A node leads to where it may not lead when nobody answers.
+    #[error("`{node}` leads to `{to}` when nobody answers, which is no node among its targets")]
+    StrayTimeout {
+        /// The node.
+        node: String,
+        /// What it names.
+        to: String,
+    },
     /// A channel begins with what its reducer cannot take on.
     #[error("channel `{channel}` begins with {found} where its reducer takes {expected}")]
     BadInitial {
@@ -192,6 +206,15 @@ fn check_targets(definition: &Definition, nodes: &BTreeMap<String, usize>, probl
         }
         if node.attempts == 0 {
             problems.push(Problem::NoAttempt { node: node.name.clone() });
+        }
+        if let Some(timeout) = &node.timeout {
+            if timeout.after <= 0 {
+                problems.push(Problem::NoTime { node: node.name.clone() });
+            }
+            let stray = |to: &&String| *to == END || !node.targets.contains(to);
+            if let Some(to) = timeout.then.as_ref().filter(stray) {
+                problems.push(Problem::StrayTimeout { node: node.name.clone(), to: to.clone() });
+            }
         }
         for target in node.targets.iter().filter(|target| *target != END && !nodes.contains_key(*target)) {
             problems.push(missing(&node.name, target));

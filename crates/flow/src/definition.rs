@@ -33,8 +33,21 @@ pub struct NodeSpec {
     pub attempts: u32,
     /// How often a run may come to it, in all its branches together; none where no cycle leads through it.
     pub visits: Option<u32>,
+    /// How long answers to what is asked at it are awaited; none: for ever, unless the question itself says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Timeout>,
     /// What it does, in a sentence.
     pub doc: String,
+}
+
+/// How long an answer is awaited, and what then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeout {
+    /// Microseconds from the question on.
+    pub after: i64,
+    /// The node at which the run goes on, one of the targets; none: the run has failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<String>,
 }
 
 /// The target that ends a branch.
@@ -151,6 +164,7 @@ impl NodeSpec {
             targets: targets.iter().map(|target| (*target).to_owned()).collect(),
             attempts: ATTEMPTS,
             visits: None,
+            timeout: None,
             doc: doc.to_owned(),
         }
     }
@@ -166,6 +180,14 @@ impl NodeSpec {
     #[must_use]
     pub fn trying(mut self, attempts: u32) -> NodeSpec {
         self.attempts = attempts;
+        self
+    }
+
+    /// The same node, at which answers are awaited for so many microseconds. Without one, the run goes on at `then`, or has
+    /// failed.
+    #[must_use]
+    pub fn awaiting(mut self, after: i64, then: Option<&str>) -> NodeSpec {
+        self.timeout = Some(Timeout { after, then: then.map(str::to_owned) });
         self
     }
 }

@@ -74,6 +74,13 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request: Option<String>,
     },
+    /// The run may take so long, counted from here on; and from each entry that takes it back on, again.
+    Bounded {
+        /// Microseconds.
+        within: i64,
+    },
+    /// The time that the run may take is over: it has failed.
+    Overdue,
     /// From here on the run is one of another definition of its flow.
     Moved {
         /// The version of the definition before.
@@ -181,6 +188,10 @@ pub enum Kind {
     Rewound = 9,
     /// [`What::Moved`].
     Moved = 10,
+    /// [`What::Bounded`].
+    Bounded = 11,
+    /// [`What::Overdue`].
+    Overdue = 12,
 }
 
 impl What {
@@ -200,6 +211,8 @@ impl What {
             | What::SubEnded { .. }
             | What::Cancelled { .. }
             | What::Rewound { .. }
+            | What::Bounded { .. }
+            | What::Overdue
             | What::Moved { .. } => None,
         }
     }
@@ -218,6 +231,8 @@ impl What {
             | What::SubEnded { .. }
             | What::Cancelled { .. }
             | What::Rewound { .. }
+            | What::Bounded { .. }
+            | What::Overdue
             | What::Moved { .. } => None,
         }
     }
@@ -237,6 +252,8 @@ impl What {
             What::Cancelled { .. } => Kind::Cancelled,
             What::Rewound { .. } => Kind::Rewound,
             What::Moved { .. } => Kind::Moved,
+            What::Bounded { .. } => Kind::Bounded,
+            What::Overdue => Kind::Overdue,
         }
     }
 }

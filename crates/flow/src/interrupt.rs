@@ -2,7 +2,7 @@
 
 use crate::answer::{Decision, Stale};
 use crate::place::Place;
-use crate::step::Ask;
+use crate::step::{Ask, AskKind};
 
 /// A question of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,13 @@ pub struct Interrupt {
     pub ask: Ask,
     /// What became of it.
     pub standing: Standing,
+}
+
+impl Interrupt {
+    /// Whether the ladder asks it, since a node has failed for good; that of a node takes its answer like any other.
+    pub(crate) fn is_of_ladder(&self) -> bool {
+        self.ask.kind == AskKind::Escalation && self.ask.into.is_none()
+    }
 }
 
 /// What became of a question.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::check::Flow;
-use crate::definition::{END, NodeKind};
+use crate::definition::{END, NodeKind, NodeSpec};
 
 impl Flow {
     /// The flow in the language of Graphviz.
@@ -23,7 +23,8 @@ impl Flow {
         }
         for node in &self.definition().nodes {
             for target in &node.targets {
-                line(&mut out, format_args!("  \"{}\" -> \"{target}\";", node.name));
+                let label = if is_timeout(node, target) { " [label=timeout]" } else { "" };
+                line(&mut out, format_args!("  \"{}\" -> \"{target}\"{label};", node.name));
             }
         }
         out.push_str("}\n");
@@ -49,7 +50,8 @@ impl Flow {
         }
         for node in &self.definition().nodes {
             for target in &node.targets {
-                line(&mut out, format_args!("  {} --> {}", id(&node.name), id(target)));
+                let label = if is_timeout(node, target) { "|timeout|" } else { "" };
+                line(&mut out, format_args!("  {} -->{label} {}", id(&node.name), id(target)));
             }
         }
         out
@@ -58,6 +60,11 @@ impl Flow {
     fn ends(&self) -> bool {
         self.definition().nodes.iter().any(|node| node.targets.iter().any(|target| target == END))
     }
+}
+
+/// Whether a node leads there when nobody answers.
+fn is_timeout(node: &NodeSpec, target: &str) -> bool {
+    node.timeout.as_ref().is_some_and(|timeout| timeout.then.as_deref() == Some(target))
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {

@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use crate::answer::{AnswerError, Decision, fits};
+use crate::answer::{AnswerError, Decision, Stale, fits};
 use crate::branch::Position;
-use crate::definition::{END, Reducer};
+use crate::definition::{END, NodeSpec, Reducer};
 use crate::entry::{Failed, Stepped, What};
 use crate::interrupt::Standing;
 use crate::ladder::{Class, Failure, Remedy, remedy};
 use crate::place::Place;
 use crate::run::{Run, Task};
 use crate::state::StateError;
-use crate::step::{AskKind, Goto, Step};
+use crate::step::{Ask, AskKind, Goto, Step};
 
 /// Why what a node answered is not taken: its code and its definition disagree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,11 +84,21 @@ impl Run {
     /// # Errors
     ///
     /// See [`Refused`].
-    pub fn finished(&self, task: &Task, step: Step, started: i64, effects: u32) -> Result<What, Refused> {
+    pub fn finished(
+        &self,
+        task: &Task,
+        mut step: Step,
+        started: i64,
+        effects: u32,
+        now: i64,
+    ) -> Result<What, Refused> {
         let node = || task.node.clone();
         let branch = self.branches.get(&task.place).filter(|_| self.stands(task));
         let branch = branch.ok_or_else(|| Refused::Gone { node: node() })?;
         let spec = self.flow().node(&task.node).ok_or_else(|| Refused::Gone { node: node() })?;
+        if let Goto::Ask { ask, .. } = &mut step.goto {
+            bound(spec, ask, now);
+        }
         let named = step.goto.nodes().chain(matches!(step.goto, Goto::End).then_some(END));
         let mut coming: Vec<&str> = Vec::new();
         for to in named {
@@ -145,9 +155,13 @@ impl Run {
     /// The entry of a node that failed, with what becomes of that.
     #[must_use]
     pub fn failed(&self, task: &Task, failure: Failure, started: i64, effects: u32, now: i64) -> What {
-        let attempts = self.flow().node(&task.node).map_or(1, |node| node.attempts);
-        let (class, remedy) =
+        let spec = self.flow().node(&task.node);
+        let attempts = spec.map_or(1, |node| node.attempts);
+        let (class, mut remedy) =
             remedy(&task.node, self.failures(&task.place), &failure, task.attempt, attempts, now);
+        if let (Some(spec), Remedy::Ask(ask)) = (spec, &mut remedy) {
+            bound(spec, ask, now);
+        }
         What::Failed(Failed {
             place: task.place.clone(),
             node: task.node.clone(),
@@ -197,17 +211,22 @@ impl Run {
             Standing::Open => {}
         }
         if interrupt.ask.expires.is_some_and(|expires| expires <= decision.at) {
-            return Err(AnswerError::Stale(crate::answer::Stale::Expired));
+            return Err(AnswerError::Stale(Stale::Expired));
+        }
+        if self.overdue(decision.at).is_some() {
+            return Err(AnswerError::Stale(Stale::Cancelled));
         }
         fits(&interrupt.ask, &decision.answer)?;
         Ok(What::Answered { asked, decision, request })
     }
 
-    /// Questions whose time is over.
+    /// What is over by a time: the run, and its questions with it; or some of its questions.
     pub fn expired(&self, now: i64) -> impl Iterator<Item = What> {
-        let open = self.interrupts().filter(|of| of.standing == Standing::Open);
-        open.filter(move |of| of.ask.expires.is_some_and(|expires| expires <= now))
-            .map(|of| What::Expired { asked: of.asked })
+        let overdue = self.overdue(now);
+        let goes_on = overdue.is_none();
+        let open = self.interrupts().filter(move |of| goes_on && of.standing == Standing::Open);
+        let late = open.filter(move |of| of.ask.expires.is_some_and(|expires| expires <= now));
+        overdue.into_iter().chain(late.map(|of| What::Expired { asked: of.asked }))
     }
 
     /// The entry of another run's end, if a branch waits for it.
@@ -215,5 +234,13 @@ impl Run {
     pub fn sub_ended(&self, place: &Place, result: Result<Value, Failure>) -> Option<What> {
         let waits = matches!(self.branches.get(place)?.position, Position::Sub { .. });
         (waits && !self.has_ended()).then(|| What::SubEnded { place: place.clone(), result })
+    }
+}
+
+/// Has a question wait no longer than its node says, unless it says so itself.
+fn bound(spec: &NodeSpec, ask: &mut Ask, now: i64) {
+    if let (Some(timeout), None) = (&spec.timeout, ask.expires) {
+        ask.expires = Some(now.saturating_add(timeout.after));
+        ask.otherwise.clone_from(&timeout.then);
     }
 }

@@ -5,18 +5,21 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::answer::{Decision, Stale};
 use crate::branch::{Branch, Position};
 use crate::check::Flow;
 use crate::corrupt::Corrupt;
-use crate::definition::END;
-use crate::entry::{Entry, Failed, Stepped, What};
+use crate::entry::{Entry, What};
 use crate::interrupt::{Interrupt, Standing};
-use crate::ladder::{Failure, Remedy};
+use crate::ladder::Failure;
 use crate::place::Place;
 use crate::receipts::{EffectId, Known};
-use crate::state::{State, StateError, Update};
-use crate::step::{Arm, Ask, AskKind, Goto};
+use crate::run::deadline::Deadline;
+use crate::state::State;
+
+mod deadline;
+mod folding;
+
+pub use deadline::OVERDUE;
 
 /// One execution of a flow: a fold over its journal.
 #[derive(Clone, Debug)]
@@ -28,6 +31,8 @@ pub struct Run {
     pub(crate) branches: BTreeMap<Place, Branch>,
     interrupts: BTreeMap<u64, Interrupt>,
     pub(crate) visits: BTreeMap<String, u32>,
+    /// How long it may take, if that has a bound.
+    deadline: Option<Deadline>,
     ended: Option<Ended>,
     ended_at: Option<i64>,
 }
@@ -85,12 +90,14 @@ impl Run {
             branches: BTreeMap::new(),
             interrupts: BTreeMap::new(),
             visits: BTreeMap::new(),
+            deadline: None,
             ended: None,
             ended_at: None,
         }
     }
 
-    /// Folds a journal. What it was rewound over counts for nothing but its numbers.
+    /// Folds a journal. What it was rewound over counts for nothing but its numbers, and for how long the run may take: that
+    /// begins anew when it is taken back.
     ///
     /// # Errors
     ///
@@ -99,6 +106,7 @@ impl Run {
         let mut standing: Vec<&Entry> = Vec::with_capacity(journal.len());
         let mut last = 0;
         let mut epoch = 0;
+        let mut deadline: Option<Deadline> = None;
         for entry in journal {
             if entry.number != last + 1 {
                 return Err(Corrupt::Number { expected: last + 1, found: entry.number });
@@ -108,11 +116,16 @@ impl Run {
                 What::Rewound { to, .. } => {
                     standing.truncate(standing.partition_point(|earlier| earlier.number <= *to));
                     epoch = entry.number;
+                    deadline = deadline.map(|of| Deadline { since: entry.time, ..of });
+                }
+                // It holds whatever the run is taken back to.
+                What::Bounded { within } => {
+                    deadline = Some(Deadline { within: *within, since: entry.time });
                 }
                 _ => standing.push(entry),
             }
         }
-        let mut run = Run::new(Arc::clone(flow));
+        let mut run = Run { deadline, ..Run::new(Arc::clone(flow)) };
         for entry in standing {
             run.take_in(entry)?;
         }
@@ -262,7 +275,8 @@ impl Run {
         })
     }
 
-    /// When something is to be done without anybody doing anything: a node whose time comes, a question that expires.
+    /// When something is to be done without anybody doing anything: a node whose time comes, a question that expires, the end
+    /// of the time that it may take.
     #[must_use]
     pub fn wake(&self) -> Option<i64> {
         self.times().min()
@@ -288,7 +302,8 @@ impl Run {
 
     fn times(&self) -> impl Iterator<Item = i64> {
         let open = self.interrupts.values().filter(|of| of.standing == Standing::Open);
-        self.tasks().map(|task| task.from).chain(open.filter_map(|of| of.ask.expires))
+        let questions = open.filter_map(|of| of.ask.expires);
+        self.tasks().map(|task| task.from).chain(questions).chain(self.ends_by())
     }
 
     /// What is known of an effect that a node asks for. What an earlier attempt at the same step was answered well stands.
@@ -296,295 +311,6 @@ impl Run {
     pub fn known(&self, id: &EffectId, digest: &str) -> Known {
         let Some(branch) = self.branches.get(&id.place) else { return Known::Nothing };
         branch.known(id, digest)
-    }
-
-    fn take_in(&mut self, entry: &Entry) -> Result<(), Corrupt> {
-        let number = entry.number;
-        let corrupt = || Corrupt::Place { number, kind: entry.what.kind() };
-        let misfit = |error| Corrupt::Update { number, error };
-        match &entry.what {
-            What::Started(update) => {
-                if !self.branches.is_empty() {
-                    return Err(corrupt());
-                }
-                let mut state = State::initial(&self.flow);
-                state.apply(&self.flow, update).map_err(misfit)?;
-                let node = self.flow.definition().entry.clone();
-                self.visit(&node);
-                self.branches.insert(Place::main(), Branch::at(state, node, entry.time));
-            }
-            What::Announced(intent) => {
-                let branch = self.branches.get_mut(&intent.id.place).ok_or_else(corrupt)?;
-                branch.announced.push(intent.clone());
-            }
-            What::Received(receipt) => {
-                let branch = self.branches.get_mut(&receipt.intent.id.place).ok_or_else(corrupt)?;
-                branch.receipts.push(receipt.clone());
-            }
-            What::Stepped(stepped) => self.step(entry, stepped, corrupt, misfit)?,
-            What::Failed(failed) => self.fail(entry, failed, corrupt)?,
-            What::Answered { asked, decision, request } => {
-                self.answer(*asked, entry, decision, request.as_ref(), corrupt, misfit)?;
-            }
-            What::Expired { asked } => self.expire(*asked, entry, corrupt)?,
-            What::SubEnded { place, result } => self.end_sub(place, result, entry, corrupt, misfit)?,
-            What::Cancelled { by, reason } => {
-                self.end(Ended::Cancelled { by: by.clone(), reason: reason.clone() });
-            }
-            // Whoever folds the journal knows what it is a run of by now.
-            What::Moved { .. } => {}
-            What::Rewound { .. } => return Err(corrupt()),
-        }
-        if self.has_ended() {
-            self.ended_at.get_or_insert(entry.time);
-        }
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        entry: &Entry,
-        stepped: &Stepped,
-        corrupt: impl Fn() -> Corrupt,
-        misfit: impl Fn(StateError) -> Corrupt,
-    ) -> Result<(), Corrupt> {
-        let place = &stepped.place;
-        let branch = self.branches.get_mut(place).ok_or_else(&corrupt)?;
-        if !matches!(&branch.position, Position::At { node, .. } if *node == stepped.node) {
-            return Err(corrupt());
-        }
-        branch.change(&self.flow, place, &stepped.update).map_err(&misfit)?;
-        branch.step += 1;
-        branch.retried = 0;
-        branch.failures.clear();
-        branch.announced.clear();
-        branch.receipts.clear();
-        match &stepped.goto {
-            Goto::Next(node) => self.go(place, node, entry.time),
-            Goto::Wait { until, then } => self.go(place, then, *until),
-            Goto::Ask { ask, then } => {
-                branch.position = Position::Asking { asked: entry.number, then: then.clone() };
-                self.ask(entry, place, &stepped.node, ask);
-            }
-            Goto::Fork { arms, join } => self.fork(place, arms, join, entry, misfit)?,
-            Goto::Sub { flow, input, into, then } => {
-                branch.position = Position::Sub {
-                    since: entry.number,
-                    node: stepped.node.clone(),
-                    flow: flow.clone(),
-                    input: input.clone(),
-                    into: into.clone(),
-                    then: then.clone(),
-                };
-            }
-            Goto::End => {
-                branch.position = Position::Ended;
-                self.join(place, entry, misfit)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn fork(
-        &mut self,
-        place: &Place,
-        arms: &[Arm],
-        join: &str,
-        entry: &Entry,
-        misfit: impl Fn(StateError) -> Corrupt,
-    ) -> Result<(), Corrupt> {
-        let Some(branch) = self.branches.get_mut(place) else { return Ok(()) };
-        let first = branch.arms;
-        // A node opens no more than its answer has room for.
-        let count = u32::try_from(arms.len()).unwrap_or(u32::MAX);
-        branch.arms += count;
-        branch.position = Position::Forked { first, count, join: join.to_owned() };
-        let state = branch.state.clone();
-        for (arm, number) in arms.iter().zip(first..) {
-            let mut state = state.clone();
-            state.apply(&self.flow, &arm.given).map_err(&misfit)?;
-            self.visit(&arm.node);
-            self.branches.insert(place.arm(number), Branch::at(state, arm.node.clone(), entry.time));
-        }
-        if arms.is_empty() {
-            self.go(place, join, entry.time);
-        }
-        Ok(())
-    }
-
-    /// Goes on with whoever waits for a branch that has ended, if all arms beside it have.
-    fn join(
-        &mut self,
-        ended: &Place,
-        entry: &Entry,
-        misfit: impl Fn(StateError) -> Corrupt,
-    ) -> Result<(), Corrupt> {
-        let Some(parent) = ended.parent() else {
-            self.end(Ended::Completed);
-            return Ok(());
-        };
-        let Some(Position::Forked { first, count, join }) =
-            self.branches.get(&parent).map(|branch| branch.position.clone())
-        else {
-            return Ok(());
-        };
-        let arms: Vec<Place> = (first..first + count).map(|number| parent.arm(number)).collect();
-        let over =
-            |arm: &Place| self.branches.get(arm).is_some_and(|branch| branch.position == Position::Ended);
-        if !arms.iter().all(over) {
-            return Ok(());
-        }
-        for arm in &arms {
-            let Some(arm) = self.branches.remove(arm) else { continue };
-            let Some(branch) = self.branches.get_mut(&parent) else { continue };
-            for update in &arm.changes {
-                branch.change(&self.flow, &parent, update).map_err(&misfit)?;
-            }
-        }
-        self.go(&parent, &join, entry.time);
-        Ok(())
-    }
-
-    fn fail(&mut self, entry: &Entry, failed: &Failed, corrupt: impl Fn() -> Corrupt) -> Result<(), Corrupt> {
-        let branch = self.branches.get_mut(&failed.place).ok_or_else(&corrupt)?;
-        if !matches!(&branch.position, Position::At { node, .. } if *node == failed.node) {
-            return Err(corrupt());
-        }
-        branch.failures.push(failed.failure.clone());
-        match &failed.remedy {
-            Remedy::Retry { at, attempt } => {
-                if *attempt == failed.attempt {
-                    branch.asks_again();
-                }
-                branch.position = Position::At { node: failed.node.clone(), attempt: *attempt, from: *at };
-            }
-            Remedy::Ask(ask) => {
-                branch.position = Position::Asking { asked: entry.number, then: failed.node.clone() };
-                self.ask(entry, &failed.place, &failed.node, ask);
-            }
-            Remedy::Stop => {
-                let (failure, node) = (failed.failure.clone(), Some(failed.node.clone()));
-                self.end(Ended::Failed { failure, node });
-            }
-        }
-        Ok(())
-    }
-
-    fn ask(&mut self, entry: &Entry, place: &Place, node: &str, ask: &Ask) {
-        let asked = Interrupt {
-            asked: entry.number,
-            time: entry.time,
-            place: place.clone(),
-            node: node.to_owned(),
-            ask: ask.clone(),
-            standing: Standing::Open,
-        };
-        self.interrupts.insert(entry.number, asked);
-    }
-
-    fn answer(
-        &mut self,
-        asked: u64,
-        entry: &Entry,
-        decision: &Decision,
-        request: Option<&String>,
-        corrupt: impl Fn() -> Corrupt,
-        misfit: impl Fn(StateError) -> Corrupt,
-    ) -> Result<(), Corrupt> {
-        let interrupt = self.interrupts.get_mut(&asked).ok_or_else(&corrupt)?;
-        let place = interrupt.place.clone();
-        let branch = self.branches.get_mut(&place).ok_or_else(&corrupt)?;
-        let Position::Asking { asked: waits, then } = branch.position.clone() else { return Err(corrupt()) };
-        if waits != asked || interrupt.standing != Standing::Open {
-            return Err(corrupt());
-        }
-        interrupt.standing = Standing::Answered { decision: decision.clone(), request: request.cloned() };
-        // A question of the ladder; that of a node takes its answer like any other.
-        if interrupt.ask.kind == AskKind::Escalation && interrupt.ask.into.is_none() {
-            if decision.answer["choice"] == "stop" {
-                let failure = branch.failures.last().cloned().ok_or_else(&corrupt)?;
-                self.end(Ended::Failed { failure, node: Some(then) });
-                return Ok(());
-            }
-            // A person's word never spends attempts of the machine. What was tried before stays known to the step.
-            branch.failures.clear();
-            branch.position = Position::At { node: then, attempt: 1, from: entry.time };
-            branch.receipts.retain(|receipt| receipt.outcome.answer.is_ok());
-            branch.announced.clear();
-            branch.retries();
-            return Ok(());
-        }
-        if let Some(into) = interrupt.ask.into.clone() {
-            let update = Update::none().with(&into, decision.answer.clone());
-            branch.change(&self.flow, &place, &update).map_err(misfit)?;
-        }
-        self.go(&place, &then, entry.time);
-        Ok(())
-    }
-
-    fn expire(&mut self, asked: u64, entry: &Entry, corrupt: impl Fn() -> Corrupt) -> Result<(), Corrupt> {
-        let interrupt = self.interrupts.get_mut(&asked).ok_or_else(&corrupt)?;
-        if interrupt.standing != Standing::Open {
-            return Err(corrupt());
-        }
-        interrupt.standing = Standing::Stale(Stale::Expired);
-        let (place, node) = (interrupt.place.clone(), interrupt.node.clone());
-        match interrupt.ask.otherwise.clone() {
-            Some(otherwise) => self.go(&place, &otherwise, entry.time),
-            None => {
-                let failure = Failure {
-                    code: EXPIRED.to_owned(),
-                    message: "nobody has answered in time".to_owned(),
-                    tool: None,
-                    arguments: None,
-                    transient: false,
-                    retry_after: None,
-                };
-                self.end(Ended::Failed { failure, node: Some(node) });
-            }
-        }
-        Ok(())
-    }
-
-    fn end_sub(
-        &mut self,
-        place: &Place,
-        result: &Result<Value, Failure>,
-        entry: &Entry,
-        corrupt: impl Fn() -> Corrupt,
-        misfit: impl Fn(StateError) -> Corrupt,
-    ) -> Result<(), Corrupt> {
-        let branch = self.branches.get_mut(place).ok_or_else(&corrupt)?;
-        let Position::Sub { node, into, then, .. } = branch.position.clone() else { return Err(corrupt()) };
-        match result {
-            Ok(shown) => {
-                let update = Update::none().with(&into, shown.clone());
-                branch.change(&self.flow, place, &update).map_err(misfit)?;
-                self.go(place, &then, entry.time);
-            }
-            Err(failure) => self.end(Ended::Failed { failure: failure.clone(), node: Some(node) }),
-        }
-        Ok(())
-    }
-
-    fn go(&mut self, place: &Place, node: &str, from: i64) {
-        self.visit(node);
-        if let Some(branch) = self.branches.get_mut(place) {
-            branch.position = Position::At { node: node.to_owned(), attempt: 1, from };
-        }
-    }
-
-    fn visit(&mut self, node: &str) {
-        debug_assert_ne!(node, END, "the end of a branch is no node");
-        *self.visits.entry(node.to_owned()).or_default() += 1;
-    }
-
-    /// Nobody waits for anything any more.
-    fn end(&mut self, how: Ended) {
-        self.ended = Some(how);
-        for interrupt in self.interrupts.values_mut().filter(|of| of.standing == Standing::Open) {
-            interrupt.standing = Standing::Stale(Stale::Cancelled);
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Laws of runs.
 
+mod deadlines;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -92,7 +94,7 @@ impl Writer {
             }
             let task = &tasks[pick(tasks.len()) % tasks.len()];
             let step = step(task, self.run.state_at(&task.place).expect("the branch is there"));
-            let what = self.run.finished(task, step, self.now, 0).expect("the step is legal");
+            let what = self.run.finished(task, step, self.now, 0, self.now).expect("the step is legal");
             self.write(what);
         }
     }
@@ -374,7 +376,7 @@ fn a_question_expires_once() {
         let mut writer = Writer::start(&flow, Update::none());
         let ask = Ask { expires: Some(5_000), otherwise: otherwise.clone(), ..question("answer") };
         let task = writer.run.tasks().next().expect("it begins");
-        let what = writer.run.finished(&task, Step::ask(ask, "add", Update::none()), 0, 0);
+        let what = writer.run.finished(&task, Step::ask(ask, "add", Update::none()), 0, 0, 0);
         writer.write(what.expect("it is legal"));
         assert_eq!(writer.run.wake(), Some(5_000));
         assert_eq!(writer.run.expired(4_999).count(), 0);
@@ -390,7 +392,8 @@ fn a_question_expires_once() {
 fn steps_go_only_where_their_nodes_lead() {
     let writer = Writer::start(&asking(), Update::none());
     let task = writer.run.tasks().next().expect("it begins");
-    let refused = |step: Step| writer.run.finished(&task, step, 0, 0).expect_err("it is illegal").to_string();
+    let refused =
+        |step: Step| writer.run.finished(&task, step, 0, 0, 0).expect_err("it is illegal").to_string();
     assert_eq!(refused(Step::next("note", Update::none())), "`open` may not lead to `note`");
     assert_eq!(refused(Step::end(Update::none())), "`open` may not lead to `END`");
     assert_eq!(

@@ -176,6 +176,31 @@ impl Store {
         Ok(Ord::max(newest, removed).map_or(0, i64::cast_unsigned))
     }
 
+    /// Entries of some kinds of these runs that were stored in a span of time, its end excluded: the newest first, at most so
+    /// many before a position.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn entries_of_runs(
+        &self,
+        runs: &[Uuid],
+        kinds: &[u8],
+        (from, until): (Timestamp, Timestamp),
+        before: Option<u64>,
+        limit: u64,
+    ) -> Result<Vec<JournalEntry>, Fault> {
+        let mut found = of_kinds(journal::Entity::find(), kinds)
+            .filter(journal::Column::Run.is_in(runs.iter().copied()))
+            .filter(journal::Column::Time.gte(from.0))
+            .filter(journal::Column::Time.lt(until.0));
+        if let Some(before) = before {
+            found = found.filter(journal::Column::Position.lt(before.cast_signed()));
+        }
+        let found = found.order_by_desc(journal::Column::Position).limit(limit);
+        Ok(found.all(&self.reader).await?.into_iter().map(JournalEntry::from).collect())
+    }
+
     /// The entries with these numbers of these runs, in any order: what questions ask is in them.
     ///
     /// # Errors
@@ -291,7 +316,8 @@ fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
             .value(runs::Column::Node, standing.node.as_deref())
             .value(runs::Column::Last, standing.last.cast_signed())
             .value(runs::Column::Wake, standing.wake.map(|wake| wake.0))
-            .value(runs::Column::Ended, standing.ended.map(|ended| ended.0));
+            .value(runs::Column::Ended, standing.ended.map(|ended| ended.0))
+            .value(runs::Column::Deadline, standing.deadline.map(|deadline| deadline.0));
     }
     if let Some((owner, until)) = &lease {
         update.value(runs::Column::Owner, *owner).value(runs::Column::Lease, until.0);

@@ -65,6 +65,8 @@ pub struct RunStanding {
     pub wake: Option<Timestamp>,
     /// When it ended.
     pub ended: Option<Timestamp>,
+    /// When it ends by itself if it has not by then; none: never.
+    pub deadline: Option<Timestamp>,
 }
 
 /// The status of a run.
@@ -151,6 +153,8 @@ pub struct RunFilter {
     pub program: Option<Uuid>,
     /// Those begun by one of these actors.
     pub by: Option<Vec<ActorKey>>,
+    /// Those that had not ended by a time, and had begun before another one.
+    pub during: Option<(Timestamp, Timestamp)>,
 }
 
 impl Store {
@@ -182,6 +186,33 @@ impl Store {
     pub async fn run(&self, id: Uuid) -> Result<Option<Run>, Fault> {
         let found = runs::Entity::find().filter(runs::Column::Id.eq(id));
         found.one(&self.reader).await?.map(Run::try_from).transpose()
+    }
+
+    /// When these runs end by themselves, each with the run that waits for it; of those that are there and have either.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn run_deadlines(
+        &self,
+        of: &[Uuid],
+    ) -> Result<Vec<(Uuid, Option<Timestamp>, Option<Uuid>)>, Fault> {
+        let mut all = Vec::new();
+        for some in of.chunks(128) {
+            let either = Condition::any()
+                .add(runs::Column::Deadline.is_not_null())
+                .add(runs::Column::Parent.is_not_null());
+            let found = runs::Entity::find()
+                .filter(runs::Column::Id.is_in(some.iter().copied()))
+                .filter(either)
+                .select_only()
+                .column(runs::Column::Id)
+                .column(runs::Column::Deadline)
+                .column(runs::Column::Parent);
+            let rows: Vec<(Uuid, Option<i64>, Option<Uuid>)> = found.into_tuple().all(&self.reader).await?;
+            all.extend(rows.into_iter().map(|(run, at, parent)| (run, at.map(Timestamp), parent)));
+        }
+        Ok(all)
     }
 
     /// The run that was begun under an idempotency key.
@@ -471,6 +502,10 @@ fn listed(filter: &RunFilter) -> Select<runs::Entity> {
     if let Some(program) = filter.program {
         found = found.filter(runs::Column::Program.eq(program));
     }
+    if let Some((from, until)) = filter.during {
+        let lasted = runs::Column::Ended.is_null().or(runs::Column::Ended.gte(from.0));
+        found = found.filter(runs::Column::Made.lt(until.0)).filter(lasted);
+    }
     if let Some(actors) = &filter.by {
         found = found.filter(runs::Column::Actor.is_in(actors.iter().map(|actor| actor.0)));
     }
@@ -505,6 +540,7 @@ fn to_row(run: Run) -> runs::ActiveModel {
         forked_at: Set(forked_at.map(u64::cast_signed)),
         owner: Set(None),
         lease: Set(None),
+        deadline: Set(run.standing.deadline.map(|deadline| deadline.0)),
     }
 }
 
@@ -533,6 +569,7 @@ impl TryFrom<runs::Model> for Run {
                 last: u64::try_from(row.last).map_err(|_| broken("last"))?,
                 wake: row.wake.map(Timestamp),
                 ended: row.ended.map(Timestamp),
+                deadline: row.deadline.map(Timestamp),
             },
         })
     }

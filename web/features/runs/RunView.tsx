@@ -22,6 +22,7 @@ import {
 } from '../../ui';
 import { Evidence, QuestionCard, useWords, type Armed, type Outcome, type Question } from '../approvals';
 import { CancelDialog, ForkDialog, MoveDialog, RewindDialog } from './Dialogs';
+import { EndsBy } from './EndsBy';
 import { FlowPicture } from './FlowPicture';
 import { atWork } from './live';
 import { LiveMark } from './LiveMark';
@@ -349,8 +350,21 @@ function Header(props: {
   onCancel(): void;
 }) {
   const { head, live, now, waited, spans, allSpans, lacks, onCancel } = props;
-  const { id, status, flow, session, program, startedBy, createdAt, endedAt, parent, forkedFrom, node, provider } =
-    head;
+  const {
+    id,
+    status,
+    flow,
+    session,
+    program,
+    startedBy,
+    createdAt,
+    endedAt,
+    deadline,
+    parent,
+    forkedFrom,
+    node,
+    provider,
+  } = head;
   const sum = useMemo(() => sumOf(spans), [spans]);
   const took = (endedAt ? Date.parse(endedAt) : now) - Date.parse(createdAt);
   return (
@@ -421,6 +435,11 @@ function Header(props: {
           <span className="numeric">{lasting(took)}</span>
           {waited > 60_000 && <span className="muted">· {lasting(waited)} of it for answers</span>}
         </Fact>
+        {deadline && !endedAt && (
+          <Fact name="deadline">
+            <EndsBy at={deadline} />
+          </Fact>
+        )}
         {sum && (
           <Fact name="models">
             <span className="numeric" data-sum>

@@ -8,6 +8,7 @@ import { useCaller } from '../../lib/caller';
 import { setTitle } from '../../lib/title';
 import { aboutOf } from '../../lib/words';
 import { Actor, Ago, Command, counted, Empty, lasting, Message, ProblemPanel, SkeletonRows } from '../../ui';
+import { EndsBy } from './EndsBy';
 import { LiveMark } from './LiveMark';
 import { RUN_STATUSES, shortId, STATUSES, type Run } from './model';
 import type { RunsSearch } from './search';
@@ -133,7 +134,7 @@ export function RunsView() {
 }
 
 function Row({ run }: { run: Run }) {
-  const { id, status, node, flow, program, progress, startedBy, createdAt, endedAt } = run;
+  const { id, status, node, flow, program, progress, startedBy, createdAt, endedAt, deadline } = run;
   const about = aboutOf(run);
   const last = progress?.at(-1);
   return (
@@ -159,6 +160,7 @@ function Row({ run }: { run: Run }) {
           </span>
         )}
         {program && <span className="muted mono run-line">{program.name}</span>}
+        {deadline && !endedAt && <EndsBy at={deadline} />}
       </span>
       <span className="run-who">
         <Actor {...startedBy} />

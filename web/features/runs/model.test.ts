@@ -9,6 +9,7 @@ function run(id: string, minute: number, more: Partial<Run> = {}): Run {
     node: null,
     createdAt: new Date(minute * 60_000).toISOString(),
     endedAt: null,
+    deadline: null,
     flow: { name: 'review', version: '1' },
     session: { id: 'S', title: null },
     program: null,

@@ -204,6 +204,7 @@ fn die_at(die_at: u64, flow: &str, text: &str, script: &str, manager: &Manager) 
                 "edit" => serde_json::json!({ "text": text, "program": "calc" }),
                 _ => serde_json::json!({ "text": text }),
             },
+            deadline: None,
         };
         // That of its beginning is counted too: how many there are does not depend on how fast the machine is.
         writes.store(1, Ordering::SeqCst);

@@ -116,7 +116,7 @@ impl Runner {
             let engine = self.engine.clone();
             beginning.spawn(async move {
                 let input = json!({ "steps": steps });
-                let start = StartRun { flow: "loop".to_owned(), session: None, input };
+                let start = StartRun { flow: "loop".to_owned(), session: None, input, deadline: None };
                 engine.start_run(&start, &call()).await.map(drop)
             });
         }

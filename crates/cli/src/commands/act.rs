@@ -1,9 +1,11 @@
 //! `lmlang act`: has a task carried out on the entities.
 
+use chrono::TimeDelta;
 use serde_json::{Map, Value, json};
 
 use crate::client::with_client;
 use crate::commands::talk::{More, Stands, Talk, has_person, line};
+use crate::duration::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -21,6 +23,9 @@ pub(crate) struct Args {
     /// What a person is asked about before it happens.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     confirm: Confirm,
+    /// How long the run that it begins may take, with all that it waits for, such as `90m`, `2h` or `7d` [default: for ever].
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    deadline: Option<TimeDelta>,
 }
 
 /// What a person is asked about before it happens.
@@ -42,6 +47,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         let mut said: Map<String, Value> = Map::from_iter([
             ("text".to_owned(), json!(args.task)),
             ("options".to_owned(), json!({ "confirm": confirm })),
+            ("deadlineMs".to_owned(), json!(args.deadline.map(|deadline| deadline.num_milliseconds()))),
         ]);
         if let Some(asked) = talk.asked().await? {
             said = Stands::answer(&asked, &args.task);

@@ -4,10 +4,12 @@ use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::client::{Client, Page, with_client};
+use crate::duration::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, columns, counted, moment, say};
@@ -15,9 +17,10 @@ use crate::session::Missing;
 use crate::settings::Settings;
 
 mod cancelling;
+mod metrics;
 mod shown;
 
-use shown::{Moved, OfRun, Run, show, trace};
+use shown::{Moved, OfRun, Run, asked, row, show, trace};
 
 /// What to do with flows and their runs.
 #[derive(Debug, clap::Args)]
@@ -50,6 +53,10 @@ enum Action {
         /// The session that it belongs to [default: one of its own].
         #[arg(long, value_name = "ID")]
         session: Option<String>,
+        /// How long the run may take, with all that it waits for, such as `90m`, `2h` or `7d`: then it has failed [default: for
+        /// ever].
+        #[arg(long, value_name = "DURATION", value_parser = duration)]
+        deadline: Option<TimeDelta>,
         /// How many seconds are waited at most.
         #[arg(long, value_name = "SECONDS", default_value_t = 60)]
         wait: u64,
@@ -120,6 +127,8 @@ enum Action {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Count how runs went: calls of tools and models, and failures by class.
+    Metrics(metrics::Args),
     /// Print the trace of a run: its nodes, and what they did outside.
     Trace {
         /// The run, by its id; `last` for the newest one.
@@ -171,19 +180,19 @@ const START: &str = "mutation($input: StartRunInput!) { made: startRun(input: $i
 const RUNS: &str =
     "query($first: Int!, $after: String, $flow: String, $status: RunStatus, $program: ID, $by: String) {
   runs(first: $first, after: $after, flow: $flow, status: $status, program: $program, startedBy: $by) {
-    nodes { id flow { name } status node createdAt startedBy { name } }
+    nodes { id flow { name } status node createdAt endedAt deadline startedBy { name } }
     pageInfo { hasNextPage endCursor }
   }
 }";
 
 const RUN: &str = "query($id: ID!) { run(id: $id) {
-  id flow { name version } status node plan progress error input createdAt endedAt startedBy { name } forkedFrom
-  outdated
+  id flow { name version } status node plan progress error input createdAt endedAt deadline startedBy { name }
+  forkedFrom outdated
   program { name }
   interrupts { ...Asked }
   session { runs(first: 50) { nodes { id parent { id } interrupts { ...Asked } } } }
 } }
-fragment Asked on Interrupt { id type question choices status decision { actor { name } answer reason } }";
+fragment Asked on Interrupt { id type question choices status expiresAt decision { actor { name } answer reason } }";
 
 const STEPS: &str = "query($id: ID!, $first: Int!, $after: String) { run(id: $id) {
   steps(first: $first, after: $after) {
@@ -200,7 +209,7 @@ const TRACE: &str = "query($id: ID!, $first: Int!, $after: String) { run(id: $id
 } }";
 
 const QUESTIONS: &str = "query($first: Int!, $after: String) { interrupts(first: $first, after: $after) {
-  nodes { id type question choices status askedAt run { flow { name } } }
+  nodes { id type question choices status askedAt expiresAt run { flow { name } } }
   pageInfo { hasNextPage endCursor }
 } }";
 
@@ -262,9 +271,12 @@ struct Questions {
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     match &args.action {
         Action::List { flow, picture } => list(flow.as_deref(), *picture, settings, output),
-        Action::Start { flow, fields, input, session, wait } => {
+        Action::Start { flow, fields, input, session, deadline, wait } => {
             let given = read_input(fields, input.as_ref())?;
-            let input = json!({ "flow": flow, "input": given, "sessionId": session });
+            let deadline = deadline.map(|deadline| deadline.num_milliseconds());
+            let input = json!({
+                "flow": flow, "input": given, "sessionId": session, "deadlineMs": deadline,
+            });
             with_client(settings, Missing::Refuse, async |client| {
                 let made: Made = client.change(START, input, "lmlang flow runs").await?;
                 say(format_args!("began {}", made.made.run.id));
@@ -277,24 +289,15 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let (runs, more) = with_client(settings, Missing::Refuse, async |client| {
                 client.list(RUNS, variables, *limit, |answer: Listed| answer.runs).await
             })?;
-            let row = |run: &Value| {
-                let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-                [
-                    text(&run["id"]),
-                    text(&run["flow"]["name"]),
-                    text(&run["status"]).to_lowercase(),
-                    text(&run["node"]),
-                    moment(run["createdAt"].as_str().unwrap_or_default()),
-                    text(&run["startedBy"]["name"]),
-                ]
-            };
             let json = runs.iter().map(|run| {
                 let mut json = run.clone();
-                json["createdAt"] = moment(run["createdAt"].as_str().unwrap_or_default()).into();
+                for time in ["createdAt", "endedAt", "deadline"] {
+                    json[time] = run[time].as_str().map(moment).into();
+                }
                 json
             });
-            output
-                .data(&json.collect::<Vec<Value>>(), || columns(&runs.iter().map(row).collect::<Vec<_>>()))?;
+            let rows = || columns(&runs.iter().map(row).collect::<Vec<_>>());
+            output.data(&json.collect::<Vec<Value>>(), rows)?;
             if more {
                 say("there are more: `--limit` shows them");
             }
@@ -316,16 +319,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let (questions, _) = with_client(settings, Missing::Refuse, async |client| {
                 client.list(QUESTIONS, json!({}), usize::MAX, |answer: Questions| answer.interrupts).await
             })?;
-            output.data(&questions, || {
-                let mut text = String::new();
-                for of in &questions {
-                    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-                    let (id, kind, flow) =
-                        (word(&of["id"]), word(&of["type"]), word(&of["run"]["flow"]["name"]));
-                    text += &format!("{id}  {flow}  {kind}\n  {}\n", word(&of["question"]));
-                }
-                text
-            })?;
+            output.data(&questions, || questions.iter().map(asked).collect())?;
             Ok(Exit::Success)
         }
         Action::Answer { question, answer, message } => {
@@ -390,6 +384,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             output.data(&moved, || moved.told(&id, *dry_run))?;
             Ok(if moved.hindrances.is_empty() { Exit::Success } else { Exit::Failure })
         }
+        Action::Metrics(args) => metrics::run(args, settings, output),
         Action::Trace { run } => {
             with_client(settings, Missing::Refuse, async |client| {
                 print_trace(client, &id_of(client, run).await?, output).await

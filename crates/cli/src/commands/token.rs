@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::{Page, with_client};
+use crate::duration::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, columns, moment, say};
@@ -186,21 +187,6 @@ fn upper(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_ascii_uppercase())
 }
 
-/// A number and a unit.
-fn duration(given: &str) -> Result<TimeDelta, String> {
-    let refused = || format!("expected a number and one of `m`, `h`, `d`, `w`, found `{given}`");
-    let unit = given.chars().last().ok_or_else(refused)?;
-    let minutes = match unit {
-        'm' => 1,
-        'h' => 60,
-        'd' => 24 * 60,
-        'w' => 7 * 24 * 60,
-        _ => return Err(refused()),
-    };
-    let number: u32 = given[..given.len() - unit.len_utf8()].parse().map_err(|_| refused())?;
-    TimeDelta::try_minutes(i64::from(number) * minutes).ok_or_else(refused)
-}
-
 impl Token {
     fn json(&self) -> Value {
         let lower: Vec<String> = self.scopes.iter().map(|scope| scope.to_ascii_lowercase()).collect();
@@ -235,25 +221,5 @@ impl Token {
             told("used", &self.last_used_at, "never used"),
             ends,
         ]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(given: &str, expect: Option<i64>) {
-        assert_eq!(duration(given).ok().map(|found| found.num_minutes()), expect, "{given}");
-    }
-
-    #[test]
-    fn a_duration_is_a_number_and_a_unit() {
-        check("30m", Some(30));
-        check("12h", Some(720));
-        check("90d", Some(129_600));
-        check("1w", Some(10_080));
-        for wrong in ["", "d", "12", "1 d", "-1d", "1y", "1ß"] {
-            check(wrong, None);
-        }
     }
 }

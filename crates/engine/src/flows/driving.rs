@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::flows::code::{FlowCode, Halt, LetGo, failure};
 use crate::flows::live::{By, LEASE, LOOKS_AGAIN, LiveRun, child_id};
 use crate::flows::moving::other_version;
+use crate::flows::starting::Given;
 use crate::flows::told::Passing;
 use crate::flows::work::Work;
 
@@ -397,7 +398,7 @@ impl Engine {
                 return None;
             }
             Some(match step.clone() {
-                Ok(step) => machine.finished(task, step, started, effects).unwrap_or_else(|refused| {
+                Ok(step) => machine.finished(task, step, started, effects, now).unwrap_or_else(|refused| {
                     let broken = failure(refused.code(), refused.to_string());
                     machine.broken(task, broken, started, effects)
                 }),
@@ -410,10 +411,8 @@ impl Engine {
     async fn check_sub(&self, live: &LiveRun, step: &lmlang_flow::Step) -> Result<(), Failure> {
         let lmlang_flow::Goto::Sub { flow, input, .. } = &step.goto else { return Ok(()) };
         let id = child_id(live.id, 0);
-        match self
-            .new_run(flow, (input, None), &live.actor, id, Some((live.session, (live.id, String::new()))))
-            .await
-        {
+        let parent = Some((live.session, (live.id, String::new())));
+        match self.new_run(flow, Given::to_sub(input), &live.actor, id, parent).await {
             // What its beginner may see was decided for one program.
             Ok(new)
                 if live.program.is_some() && new.run.program.is_some_and(|of| Some(of) != live.program) =>
@@ -425,6 +424,7 @@ impl Engine {
         }
     }
 
+    /// Ends a run whose time is over, or questions of one.
     async fn expire(&self, live: &Arc<LiveRun>) -> Result<(), Halt> {
         loop {
             let expired = live.append(self, By::Driver, |machine, now| machine.expired(now).next()).await?;

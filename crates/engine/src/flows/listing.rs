@@ -1,6 +1,6 @@
 //! What callers see of flows, runs, questions and sessions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use lmlang_flow::Standing;
@@ -42,6 +42,8 @@ pub struct RunInfo {
     pub made: i64,
     /// When it ended.
     pub ended: Option<i64>,
+    /// When it ends by itself if it has not by then, be it with a run that waits for it; none: never.
+    pub deadline: Option<i64>,
     /// How it stands.
     pub status: RunStatus,
     /// The node at which it stands.
@@ -69,6 +71,8 @@ pub struct InterruptInfo {
     pub node: String,
     /// What became of it.
     pub standing: InterruptStanding,
+    /// Until when it may be answered, in microseconds of UTC: when its own time is over, or that of its run; none: for ever.
+    pub expires: Option<i64>,
     /// How it was answered.
     pub decision: Option<Decision>,
 }
@@ -162,6 +166,12 @@ impl Engine {
             Some((parent, _)) => self.store().run(parent).await?.map(|parent| parent.id),
             None => None,
         };
+        let deadline = match row.parent {
+            Some(_) if row.standing.ended.is_none() => {
+                self.deadlines(&BTreeSet::from([row.id])).await?.get(&row.id).copied()
+            }
+            Some(_) | None => row.standing.deadline.map(|deadline| deadline.0),
+        };
         let live = self.0.flows.live().get(&row.id).cloned();
         let newer = match live {
             Some(live) => live.newer(row.standing.last).await,
@@ -187,11 +197,30 @@ impl Engine {
             input: serde_json::from_slice(&row.input).unwrap_or_default(),
             made: row.made.0,
             ended: row.standing.ended.map(|ended| ended.0),
+            deadline,
             status: row.standing.status,
             node,
             last,
             forked: row.forked,
         })
+    }
+
+    /// When runs end by themselves, be it with one that waits for them; of those that ever do.
+    async fn deadlines(&self, runs: &BTreeSet<Uuid>) -> Result<HashMap<Uuid, i64>, Error> {
+        let mut known = HashMap::new();
+        let mut next: BTreeSet<Uuid> = runs.clone();
+        // A level a turn: those that wait for them, and for those.
+        while !next.is_empty() {
+            let found = self.store().run_deadlines(&next.iter().copied().collect::<Vec<_>>()).await?;
+            next = found.iter().filter_map(|(_, _, parent)| *parent).collect();
+            known.extend(found.into_iter().map(|(run, at, parent)| (run, (at.map(|at| at.0), parent))));
+        }
+        let ends = |run: &Uuid| {
+            let first = known.get(run);
+            let chain = std::iter::successors(first, |(_, parent)| known.get(parent.as_ref()?));
+            chain.filter_map(|(at, _)| *at).min()
+        };
+        Ok(runs.iter().filter_map(|run| Some((*run, ends(run)?))).collect())
     }
 
     /// How runs are found that are asked for.
@@ -224,7 +253,7 @@ impl Engine {
             // With each kind and client that the name has come with.
             Some(name) => Some(self.store().actors_named(&name).await?),
         };
-        Ok(RunFilter { flow, status, session, programs: None, program, by })
+        Ok(RunFilter { flow, status, session, programs: None, program, by, during: None })
     }
 
     /// Runs that this caller may know of, the newest first, before a key.
@@ -312,6 +341,8 @@ impl Engine {
         for entry in self.store().journal_entries(&wanted).await? {
             asks.insert((entry.run, entry.number), decode(&entry)?.what);
         }
+        let open = rows.iter().filter(|row| row.standing == InterruptStanding::Open);
+        let deadlines = self.deadlines(&open.map(|row| row.run).collect()).await?;
         let mut machines: HashMap<Uuid, Run> = HashMap::new();
         let mut infos = Vec::with_capacity(rows.len());
         for row in rows {
@@ -337,6 +368,9 @@ impl Engine {
                 }
                 InterruptStanding::Open | InterruptStanding::Expired | InterruptStanding::Cancelled => None,
             };
+            // Nobody awaits an answer to what is not open.
+            let with_run = deadlines.get(&row.run).filter(|_| row.standing == InterruptStanding::Open);
+            let expires = ask.expires.into_iter().chain(with_run.copied()).min();
             infos.push(InterruptInfo {
                 key: row.key,
                 run: row.run,
@@ -345,6 +379,7 @@ impl Engine {
                 ask,
                 node,
                 standing: row.standing,
+                expires,
                 decision,
             });
         }

@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::flows::code::{FlowCode, Halt};
 use crate::flows::coding;
+use crate::flows::starting::Given;
 use crate::flows::told::Passing;
 use crate::records::from_actor;
 use crate::request::Call;
@@ -270,7 +271,8 @@ impl LiveRun {
         let Goto::Sub { flow, input, .. } = &stepped.goto else { return Ok(Vec::new()) };
         let parent = (self.id, stepped.place.to_string());
         let id = child_id(self.id, entry.number);
-        let new = engine.new_run(flow, (input, None), &self.actor, id, Some((self.session, parent))).await?;
+        let parent = Some((self.session, parent));
+        let new = engine.new_run(flow, Given::to_sub(input), &self.actor, id, parent).await?;
         Ok(vec![new])
     }
 
@@ -313,6 +315,7 @@ pub(crate) fn standing(run: &Run, now: i64) -> RunStanding {
         last: run.last(),
         wake: wake.map(Timestamp),
         ended: run.ended_at().map(Timestamp),
+        deadline: run.deadline().map(Timestamp),
     }
 }
 
@@ -322,6 +325,7 @@ fn is_as_before(row: &RunStanding, standing: &RunStanding, now: i64) -> bool {
     let (before, after) = (row.wake, standing.wake);
     row.status == standing.status
         && row.ended == standing.ended
+        && row.deadline == standing.deadline
         && (before == after || is_due(before) && is_due(after))
 }
 
@@ -344,6 +348,8 @@ fn interrupts(entry: &Entry, run: &Run) -> Vec<InterruptChange> {
         | What::Failed(_)
         | What::SubEnded { .. }
         | What::Cancelled { .. }
+        | What::Bounded { .. }
+        | What::Overdue
         | What::Moved { .. } => Vec::new(),
     };
     if run.has_ended() {

@@ -85,7 +85,7 @@ struct Traced<'a> {
 }
 
 /// Entries that are spans: all but announcements, which their receipts tell of.
-const SPANS: [u8; 10] = [
+const SPANS: [u8; 12] = [
     Kind::Started as u8,
     Kind::Received as u8,
     Kind::Stepped as u8,
@@ -96,6 +96,8 @@ const SPANS: [u8; 10] = [
     Kind::Cancelled as u8,
     Kind::Rewound as u8,
     Kind::Moved as u8,
+    Kind::Bounded as u8,
+    Kind::Overdue as u8,
 ];
 
 /// How many runs are looked at together.
@@ -350,6 +352,17 @@ fn span(run: &Traced<'_>, entry: &Entry) -> Span {
             id: of_epoch(run.id, entry.number),
             name: "rewound".to_owned(),
             attributes: json!({ "lmlang.to": to, "lmlang.by": by }),
+            ..of_entry
+        },
+        What::Bounded { within } => Span {
+            name: "bounded".to_owned(),
+            attributes: json!({ "lmlang.within_ms": within / 1_000 }),
+            ..of_entry
+        },
+        What::Overdue => Span {
+            name: "overdue".to_owned(),
+            ok: Some(false),
+            attributes: json!({ "error.type": lmlang_flow::run::OVERDUE }),
             ..of_entry
         },
         What::Moved { from, to, definition, by } => Span {

@@ -1,6 +1,7 @@
 //! Beginning runs and sessions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use lmlang_flow::{Entry, Run, State, What};
 use lmlang_history::log::Actor;
@@ -26,6 +27,8 @@ pub struct StartRun {
     pub session: Option<Uuid>,
     /// What it is begun with.
     pub input: Value,
+    /// How long it may take; without, for ever.
+    pub deadline: Option<Duration>,
 }
 
 /// A session that is to be begun.
@@ -46,6 +49,30 @@ const TITLE: usize = 80;
 /// Bytes of what a run is begun with.
 pub(crate) const INPUT_BYTES: usize = 1 << 20;
 
+/// The shortest time that a run may be given.
+const SHORTEST_DEADLINE: Duration = Duration::from_millis(1);
+
+/// The longest one.
+pub(crate) const MOST_DEADLINE: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+/// What a run is begun with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    /// What its flow reads.
+    pub(crate) input: &'a Value,
+    /// What the session's run before it came to.
+    pub(crate) before: Option<&'a State>,
+    /// How long it may take, in microseconds.
+    pub(crate) within: Option<i64>,
+}
+
+impl<'a> Given<'a> {
+    /// What a run is begun with that another one waits for: it ends with that one.
+    pub(crate) fn to_sub(input: &'a Value) -> Given<'a> {
+        Given { input, before: None, within: None }
+    }
+}
+
 impl Engine {
     /// Begins a run, and answers when that is durable.
     pub async fn start_run(&self, start: &StartRun, call: &Call) -> Result<RunInfo, Error> {
@@ -60,6 +87,7 @@ impl Engine {
                 actual: size as u64,
             });
         }
+        let within = start.deadline.map(within).transpose()?;
         let mut before = None;
         if let Some(session) = start.session {
             let found = self.session_info(session).await?;
@@ -70,8 +98,8 @@ impl Engine {
             before = self.came_to(session, &start.flow).await?;
         }
         let id = self.0.clock.id();
-        let mut new =
-            self.new_run(&start.flow, (&start.input, before.as_ref()), &call.actor, id, None).await?;
+        let given = Given { input: &start.input, before: before.as_ref(), within };
+        let mut new = self.new_run(&start.flow, given, &call.actor, id, None).await?;
         if let Some(session) = start.session {
             new.run.session = session;
             new.session = None;
@@ -175,20 +203,25 @@ impl Engine {
     pub(crate) async fn new_run(
         &self,
         flow: &str,
-        (input, before): (&Value, Option<&State>),
+        given: Given<'_>,
         actor: &Actor,
         id: Uuid,
         parent: Option<(Uuid, (Uuid, String))>,
     ) -> Result<NewRun, Error> {
         let code = self.code_named(flow)?;
-        let accepted = code.accept(self, input, before).await?;
+        let accepted = code.accept(self, given.input, given.before).await?;
         if let Some(program) = accepted.program.filter(|program| !self.sees(*program)) {
             return Err(Error::not_found("program", program.to_string()));
         }
         let now = self.now();
-        let started = Entry { number: 1, time: now, what: What::Started(accepted.update) };
         let mut machine = Run::new(Arc::clone(code.flow()));
-        machine.take(&started).map_err(|error| Error::bad_request(error.to_string()))?;
+        let mut entries = Vec::with_capacity(2);
+        let bounded = given.within.map(|within| What::Bounded { within });
+        for what in [What::Started(accepted.update)].into_iter().chain(bounded) {
+            let entry = Entry { number: machine.last() + 1, time: now, what };
+            machine.take(&entry).map_err(|error| Error::bad_request(error.to_string()))?;
+            entries.push((Timestamp(now), entry.what.kind() as u8, coding::encode(&entry.what)?));
+        }
         let (session, new_session, parent) = match parent {
             Some((session, parent)) => (session, None, Some(parent)),
             None => {
@@ -206,7 +239,7 @@ impl Engine {
             program: accepted.program,
             branch: accepted.branch,
             actor: self.store().actor_key(&to_actor(actor)).await?,
-            input: input.to_string().into_bytes(),
+            input: given.input.to_string().into_bytes(),
             made: Timestamp(now),
             making: None,
             forked: None,
@@ -216,10 +249,24 @@ impl Engine {
             run,
             definition: definition(code.flow())?,
             session: new_session,
-            entries: vec![(Timestamp(now), started.what.kind() as u8, coding::encode(&started.what)?)],
+            entries,
             open: Vec::new(),
         })
     }
+}
+
+/// How long a run may take, in microseconds.
+pub(super) fn within(deadline: Duration) -> Result<i64, Error> {
+    if deadline < SHORTEST_DEADLINE {
+        let message = "a run takes some time: at least a millisecond".to_owned();
+        return Err(Error::Argument { place: "input.deadlineMs".to_owned(), message });
+    }
+    let millis = |of: Duration| u64::try_from(of.as_millis()).unwrap_or(u64::MAX);
+    if deadline > MOST_DEADLINE {
+        let (limit, actual) = (millis(MOST_DEADLINE), millis(deadline));
+        return Err(Error::Limit { which: "runDeadlineMs", limit, actual });
+    }
+    Ok(i64::try_from(deadline.as_micros()).unwrap_or(i64::MAX))
 }
 
 pub(crate) fn idempotency(call: &Call) -> Option<Idempotency> {

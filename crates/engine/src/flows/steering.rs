@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::coding;
 use crate::flows::listing::RunInfo;
-use crate::flows::live::standing;
+use crate::flows::live::{damaged, standing};
 use crate::flows::moving::other_version;
 use crate::flows::rewinding::revision;
 use crate::flows::starting::idempotency;
@@ -59,6 +59,14 @@ impl Engine {
             entries.retain(|entry| !asks(&entry.what) || answered.contains(&entry.number));
         }
         let id = self.0.clock.id();
+        // It may take as long as the other one, from now on.
+        let within = Run::replay(&flow, &journal).map_err(|error| damaged(run, 0, error))?.may_take();
+        entries.retain(|entry| !matches!(entry.what, What::Bounded { .. }));
+        let bounded =
+            within.map(|within| Entry { number: u64::MAX, time: self.now(), what: What::Bounded { within } });
+        if let Some(bounded) = &bounded {
+            entries.insert(entries.len().min(1), bounded);
+        }
         let mut machine = Run::new(std::sync::Arc::clone(&flow));
         let mut rows = Vec::with_capacity(entries.len());
         // Numbers are those of the new journal: what was superseded is left out.
@@ -206,6 +214,8 @@ fn renumbered(what: What, numbers: &std::collections::BTreeMap<u64, u64>) -> Wha
         | What::SubEnded { .. }
         | What::Cancelled { .. }
         | What::Rewound { .. }
+        | What::Bounded { .. }
+        | What::Overdue
         | What::Moved { .. }) => what,
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_flow::{Entry, Flow, Goto, Remedy, Update, What};
+use lmlang_flow::{Ask, Entry, Flow, Goto, Remedy, Update, What};
 use lmlang_store::{JournalEntry, JournalsOf, RunStatus};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -443,7 +443,7 @@ fn events(entry: &Entry, flow: Option<&Flow>) -> Vec<Told> {
                 events.push((RunEventKind::StateUpdated, node.clone(), None, shown(&stepped.update, flow)));
             }
             if let Goto::Ask { ask, .. } = &stepped.goto {
-                let data = json!({ "asked": entry.number, "type": ask.kind.name() });
+                let data = asked(entry.number, ask);
                 events.push((RunEventKind::Interrupted, node, Some(ask.question.clone()), data));
             }
             events
@@ -458,7 +458,7 @@ fn events(entry: &Entry, flow: Option<&Flow>) -> Vec<Told> {
             match &failed.remedy {
                 Remedy::Retry { .. } => vec![(RunEventKind::Retried, node, words, error)],
                 Remedy::Ask(ask) => {
-                    let data = json!({ "asked": entry.number, "type": ask.kind.name() });
+                    let data = asked(entry.number, ask);
                     vec![
                         (RunEventKind::Escalated, node.clone(), words, error),
                         (RunEventKind::Interrupted, node, Some(ask.question.clone()), data),
@@ -484,10 +484,27 @@ fn events(entry: &Entry, flow: Option<&Flow>) -> Vec<Told> {
         What::Rewound { to, by, .. } => {
             vec![(RunEventKind::StateUpdated, None, None, json!({ "rewoundTo": to, "by": by }))]
         }
+        What::Bounded { within } => {
+            let data = json!({ "deadlineMicros": entry.time.saturating_add(*within) });
+            vec![(RunEventKind::StateUpdated, None, None, data)]
+        }
+        What::Overdue => {
+            let data = json!({ "code": lmlang_flow::run::OVERDUE });
+            vec![(RunEventKind::StateUpdated, None, None, data)]
+        }
         What::Moved { to, by, .. } => {
             vec![(RunEventKind::StateUpdated, None, None, json!({ "movedTo": to, "by": by }))]
         }
     }
+}
+
+/// What is told of a question beside its words.
+fn asked(number: u64, ask: &Ask) -> Value {
+    let mut data = json!({ "asked": number, "type": ask.kind.name() });
+    if let Some(expires) = ask.expires {
+        data["expiresAtMicros"] = json!(expires);
+    }
+    data
 }
 
 /// What of an update is shown.

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::flows::answering::{Answer, AnswerOutcome};
 use crate::flows::listing::{InterruptInfo, RunInfo, SessionInfo};
 use crate::flows::live::child_id;
-use crate::flows::starting::{StartRun, StartSession, idempotency};
+use crate::flows::starting::{StartRun, StartSession, idempotency, within};
 use crate::flows::steering::request_digest;
 use crate::request::Call;
 
@@ -27,6 +27,8 @@ pub struct Turn {
     pub text: Option<String>,
     /// What a run that begins is started with besides the words.
     pub options: Map<String, Value>,
+    /// How long a run that begins may take; without, for ever.
+    pub deadline: Option<Duration>,
     /// What is to be different, where somebody asked whether to go on.
     pub feedback: Option<String>,
     /// Whether to go on.
@@ -156,6 +158,7 @@ impl Engine {
             let (input, words) = self.input_of(workflow, turn)?;
             let accepted = self.code_named(workflow)?.accept(self, &input, None).await;
             accepted.map_err(|error| place_in_turn(error, &words))?;
+            turn.deadline.map(within).transpose()?;
             let session = self.start_session(&start, call).await?.id;
             return self.begun(session, workflow, turn, call).await;
         };
@@ -230,7 +233,8 @@ impl Engine {
         call: &Call,
     ) -> Result<(Uuid, Uuid), Error> {
         let (input, words) = self.input_of(workflow, turn)?;
-        let start = StartRun { flow: workflow.to_owned(), session: Some(session), input };
+        let start =
+            StartRun { flow: workflow.to_owned(), session: Some(session), input, deadline: turn.deadline };
         let run = self.start_run(&start, call).await.map_err(|error| place_in_turn(error, &words))?;
         Ok((session, run.id))
     }

@@ -53,6 +53,7 @@ pub const NEEDS: &[(&str, Need)] = &[
     // What can be run tells nothing of programs.
     ("Query.flows", Nothing),
     ("Query.interrupts", READ),
+    ("Query.metrics", READ),
     ("Query.node", READ),
     ("Query.nodes", READ),
     ("Query.ops", Nothing),

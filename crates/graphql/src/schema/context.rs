@@ -12,6 +12,7 @@ use crate::schema::defaults::{O200k, Or, Standard};
 use crate::schema::failure::fail;
 use crate::schema::ids::{GlobalId, View as Which, ViewId};
 use crate::schema::outcome::EntityKind;
+use crate::schema::packs::Packs;
 use crate::schema::view::View;
 use crate::transport::budget;
 
@@ -37,6 +38,7 @@ pub struct ContextInput {
 #[derive(Clone)]
 pub struct ContextPack {
     pack: Arc<context::Pack>,
+    cached: bool,
     token: String,
     /// The view as one that can be asked for later.
     pinned: ViewId,
@@ -109,6 +111,11 @@ impl ContextPack {
     /// Whether all that belongs to the focus is told as a whole, here or, with `since`, before: `omitted` is empty.
     async fn complete(&self) -> bool {
         self.pack.omitted.is_empty()
+    }
+
+    /// Whether it was made before, for the same input on the same revision, and is told again.
+    async fn cached(&self) -> bool {
+        self.cached
     }
 
     /// What was told as a whole, for the next call's `since`. It says so itself and is good after a restart, too.
@@ -221,13 +228,50 @@ pub(crate) async fn pack(
             let data = serde_json::json!({ "path": ["input.tokenizer"], "known": known });
             ApiError::new(Code::BadRequest, error.to_string()).data(data)
         })?;
+    let entry = &view.revision().entry;
+    let (number, name) = (entry.number, view.open().info().name.clone());
+    let root = token::root(entry.root_hash);
+    let packs = asked.data_unchecked::<Arc<Packs>>();
+    let made_of = format!("{} {name} {number} {root:?} {input:?}", view.id().program);
+    let kept = packs.get(&made_of).filter(|_| view.is_stored());
+    let cached = kept.is_some();
+    let made = match kept {
+        Some(kept) => kept,
+        None => {
+            let made = Arc::new(made(view, &input, (focus.as_slice(), tokens, tokenizer)).await?);
+            if view.is_stored() {
+                packs.keep(made_of, Arc::clone(&made));
+            }
+            made
+        }
+    };
+    budget::count(asked, made.text.len() as u64)?;
+    let token = Token {
+        program: *view.id().program.as_bytes(),
+        revision: number,
+        root,
+        focus,
+        told: made.told.clone(),
+    };
+    let pinned = match view.is_stored() {
+        true => ViewId { program: view.id().program, view: Which::Pinned(number) },
+        false => view.id().clone(),
+    };
+    Ok(ContextPack { token: token.to_string(), pack: made, cached, pinned })
+}
+
+/// Makes a context of what was asked, which has been read.
+async fn made(
+    view: &View,
+    input: &ContextInput,
+    (focus, tokens, tokenizer): (&[Ref], usize, Tokenizer),
+) -> Result<context::Pack, ApiError> {
     let since = match &input.since {
         Some(given) => Some(then(view, given).await?),
         None => None,
     };
-    let entry = &view.revision().entry;
-    let (number, name) = (entry.number, view.open().info().name.clone());
-    let (here, detail, asked_for) = (view.clone(), input.detail.0.into(), focus.clone());
+    let (number, name) = (view.revision().entry.number, view.open().info().name.clone());
+    let (here, detail, focus) = (view.clone(), input.detail.0.into(), focus.to_vec());
     let work = move || {
         let compressor = Compressor { tokenizer, ..Compressor::default() };
         let since = since.as_ref().map(|(token, then)| context::Since { token, program: then.program() });
@@ -242,20 +286,7 @@ pub(crate) async fn pack(
         };
         context::pack(here.program(), &request)
     };
-    let made = view.engine().compute(work).await.map_err(fail)?.map_err(over_budget)?;
-    budget::count(asked, made.text.len() as u64)?;
-    let token = Token {
-        program: *view.id().program.as_bytes(),
-        revision: number,
-        root: token::root(entry.root_hash),
-        focus: asked_for,
-        told: made.told.clone(),
-    };
-    let pinned = match view.is_stored() {
-        true => ViewId { program: view.id().program, view: Which::Pinned(number) },
-        false => view.id().clone(),
-    };
-    Ok(ContextPack { token: token.to_string(), pack: Arc::new(made), pinned })
+    view.engine().compute(work).await.map_err(fail)?.map_err(over_budget)
 }
 
 /// The error for a context that does not fit. Requirement CUE-13: the size, the limit, and what to do.

@@ -43,6 +43,7 @@ pub mod neighbourhood;
 pub mod node;
 pub mod ops;
 pub mod outcome;
+mod packs;
 mod positions;
 pub mod program;
 pub mod program_event;
@@ -74,10 +75,13 @@ pub mod view;
 pub mod wasm;
 pub mod written_file;
 
+use std::sync::Arc;
+
 use async_graphql::{SDLExportOptions, Schema, SchemaBuilder, ValidationMode};
 use lmlang_engine::Engine;
 
 use crate::schema::access::Guarded;
+use crate::schema::packs::Packs;
 use crate::transport::{Executor, Limits};
 
 type Query = Guarded<query::Query>;
@@ -91,8 +95,12 @@ fn builder() -> SchemaBuilder<Query, Mutation, Subscription> {
 
 /// The executor of the schema over an engine.
 pub fn build(engine: Engine, limits: Limits) -> Executor {
-    let schema: Root = builder().data(engine.clone()).data(limits.clone()).finish();
-    let lenient = builder().validation_mode(ValidationMode::Fast).data(engine).data(limits.clone()).finish();
+    let packs = Arc::new(Packs::default());
+    let with = |builder: SchemaBuilder<Query, Mutation, Subscription>, engine: Engine| {
+        builder.data(engine).data(limits.clone()).data(Arc::clone(&packs)).finish()
+    };
+    let schema: Root = with(builder(), engine.clone());
+    let lenient = with(builder().validation_mode(ValidationMode::Fast), engine);
     Executor::with_lenient(schema, lenient, limits)
 }
 

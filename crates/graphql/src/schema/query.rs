@@ -1,6 +1,7 @@
 //! The root of queries.
 
 use async_graphql::{Context, ID, Interface, Object, Result, SimpleObject};
+use chrono::{DateTime, Utc};
 use lmlang_context::pack::{MOST_FOCUS, MOST_TOKENS};
 use lmlang_engine::Engine;
 use lmlang_ir::Place;
@@ -17,6 +18,7 @@ use crate::schema::failure::fail;
 use crate::schema::finding::{self, Found};
 use crate::schema::flows::flow::{self, Flow};
 use crate::schema::flows::interrupt::{self, Interrupt, InterruptStatus};
+use crate::schema::flows::metrics::{self, Metrics};
 use crate::schema::flows::run::{self, Run, RunStatus};
 use crate::schema::flows::session::{self, Session};
 use crate::schema::function::{Contract, Function, Var};
@@ -328,6 +330,20 @@ impl Query {
             Ok(page) => Box::pin(run::page(engine, page, which)).await,
             Err(error) => Err(error),
         })
+    }
+
+    /// How the runs of flows went that the caller may know of: calls of tools and models, and failures by class. It is counted from
+    /// the journals, the newest runs first, as far as `metricEntries` of `serverInfo.limits` go.
+    async fn metrics(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Only of runs about this program, by id or name; one that was deleted by its id.")]
+        program: Option<ID>,
+        #[graphql(desc = "Only of runs of this flow, by name.")] flow: Option<String>,
+        #[graphql(desc = "Only what happened from this time on.")] since: Option<DateTime<Utc>>,
+        #[graphql(desc = "Only what happened before this time.")] until: Option<DateTime<Utc>>,
+    ) -> Option<Result<Metrics>> {
+        nullable(Box::pin(metrics::count(context, program, flow, (since, until))).await)
     }
 
     /// What a run carries: every channel of its flow that is not private, by name.

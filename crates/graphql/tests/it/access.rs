@@ -26,6 +26,7 @@ const ASKED: &[(&str, &str)] = &[
     ("Query.findText", r#"findText(programId: "world", query: "total") { totalCount }"#),
     ("Query.flows", "flows { name }"),
     ("Query.interrupts", "interrupts { totalCount }"),
+    ("Query.metrics", "metrics { runs }"),
     ("Query.node", r#"node(id: "PROGRAM") { id }"#),
     ("Query.nodes", r#"nodes(ids: ["PROGRAM"]) { id }"#),
     ("Query.ops", r#"ops(search: "add.i64") { __typename }"#),

@@ -42,6 +42,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Query.entitySubgraph", r#"(label: "Person", key: "nobody")"#, NotFound),
     ("Query.findText", r#"(programId: "world", query: "?!")"#, BadRequest),
     ("Query.interrupts", "(first: -1)", BadRequest),
+    ("Query.metrics", r#"(flow: "nothing")"#, NotFound),
     ("Query.run", r#"(id: "x")"#, NotFound),
     ("Query.runState", r#"(runId: "x")"#, NotFound),
     ("Query.runs", "(first: -1)", BadRequest),

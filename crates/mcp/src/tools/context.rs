@@ -68,7 +68,7 @@ const CONTEXT: &str = "query($id: ID, $name: String, $at: String, $input: Contex
   program(id: $id, name: $name, at: $at) {
     name revision { number }
     context(input: $input) {
-      text tokensUsed tokensWhole token complete stages included { ref } omitted { what count refs } changedSince
+      text tokensUsed tokensWhole token complete cached stages included { ref } omitted { what count refs } changedSince
     }
   }
 }";
@@ -110,10 +110,10 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     // The token says that the text was told, so all of it has to be.
     let mut budget = most.saturating_sub(AROUND).max(most / 2).max(1);
     for _ in 0..TRIES {
-        let Ok(reply) = packed(call, &variables, budget).await? else { break };
-        let size = reply.tokens();
+        let Ok(made) = packed(call, &variables, budget).await? else { break };
+        let size = made.reply.tokens();
         if size <= most {
-            return Ok(reply);
+            return Ok(made.within(most));
         }
         budget = budget.saturating_sub(size - most).max(1);
     }
@@ -122,16 +122,41 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     if let Err(enough) = smallest {
         smallest = packed(call, &variables, enough).await?;
     }
-    let size = smallest.as_ref().map_or_else(|enough| enough + AROUND, Reply::tokens);
-    smallest.ok().filter(|_| size <= most).ok_or_else(|| too_large(size, most).into())
+    let size = smallest.as_ref().map_or_else(|enough| enough + AROUND, |made| made.reply.tokens());
+    let fits = smallest.ok().filter(|_| size <= most);
+    fits.map(|made| made.within(most)).ok_or_else(|| too_large(size, most).into())
+}
+
+/// A context as it is told.
+struct Made {
+    reply: Reply,
+    /// Whether it was made before.
+    cached: bool,
+}
+
+/// What saying that it was takes at most, in tokens.
+const SAYING_SO: u64 = 24;
+
+impl Made {
+    /// The reply, which says that it was made before if there is room for that.
+    fn within(self, most: u64) -> Reply {
+        let Made { mut reply, cached } = self;
+        if cached && reply.tokens() + SAYING_SO <= most {
+            reply.say("cached: it was made before on this revision");
+        }
+        reply
+    }
 }
 
 /// The context with a text of so many tokens at most, or with how many the smallest text is told.
-async fn packed(call: &Call, variables: &Value, budget: u64) -> Result<Result<Reply, u64>, Failure> {
+async fn packed(call: &Call, variables: &Value, budget: u64) -> Result<Result<Made, u64>, Failure> {
     let mut variables = variables.clone();
     variables["input"]["budgetTokens"] = budget.into();
     match call.ask(CONTEXT, variables).await {
-        Ok(data) => Ok(Ok(told(&data["program"]))),
+        Ok(data) => {
+            let program = &data["program"];
+            Ok(Ok(Made { reply: told(program), cached: program["context"]["cached"] == true }))
+        }
         Err(Failure::Rpc(RpcError { code: RpcCode::TokenLimitExceeded, data })) => {
             Ok(Err(data["current_size"].as_u64().unwrap_or(budget)))
         }

@@ -205,6 +205,29 @@ async fn the_size_that_is_named_is_enough_for_a_context() {
     assert!(!done.is_error() && done.tokens() <= enough, "{enough}: {}", done.text());
 }
 
+/// CUE-03: what was asked before on the same revision is told again without being made again, and says so.
+#[tokio::test]
+async fn cue_03_a_context_that_is_asked_for_again_is_cached() {
+    const CACHED: &str = "cached: it was made before on this revision\n";
+    let world = World::with_shop().await;
+    let context = async || {
+        let arguments = json!({ "program": "shop", "focus": ["shop::pair"] });
+        world.says("read_context", arguments).await
+    };
+    let first = context().await;
+    assert!(!first.contains(CACHED), "{first}");
+    let second = context().await;
+    assert!(second.contains(CACHED), "{second}");
+    assert_eq!(second.replacen(CACHED, "", 1), first);
+    let text = "pub func twice (x: i64) -> (i64) pure { return (add.i64 x, x) }";
+    let edits = json!([{ "replaceFunctionText": { "ref": "shop::twice", "text": text } }]);
+    let edit = json!({ "program": "shop", "base_revision": "r1", "edits": edits });
+    world.says("propose_structured_edit", edit).await;
+    let changed = context().await;
+    assert!(!changed.contains(CACHED), "{changed}");
+    assert!(changed.contains("r2"), "{changed}");
+}
+
 /// CUE-75: context stays within its budget, and says what was left out.
 #[tokio::test]
 async fn cue_75_context_is_told_within_a_budget_and_then_what_changed() {

@@ -30,6 +30,7 @@ pub(crate) struct Model {
     pub(crate) forked_at: Option<i64>,
     pub(crate) owner: Option<Uuid>,
     pub(crate) lease: Option<i64>,
+    pub(crate) deadline: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy, EnumIter, DeriveRelation)]

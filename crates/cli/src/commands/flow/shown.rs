@@ -25,6 +25,8 @@ pub(super) struct Run {
     pub(super) error: Option<Value>,
     pub(super) started_by: Author,
     pub(super) created_at: String,
+    ended_at: Option<String>,
+    deadline: Option<String>,
     pub(super) program: Option<ProgramName>,
     pub(super) outdated: bool,
     pub(super) interrupts: Vec<Question>,
@@ -81,6 +83,7 @@ pub(super) struct Question {
     pub(super) question: String,
     pub(super) choices: Option<Vec<String>>,
     pub(super) status: String,
+    expires_at: Option<String>,
     pub(super) decision: Option<Value>,
 }
 
@@ -115,6 +118,36 @@ impl Moved {
     }
 }
 
+/// A run in a list.
+pub(super) fn row(run: &Value) -> [String; 7] {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let deadline = run["deadline"].as_str().filter(|_| run["endedAt"].is_null());
+    [
+        text(&run["id"]),
+        text(&run["flow"]["name"]),
+        text(&run["status"]).to_lowercase(),
+        text(&run["node"]),
+        moment(run["createdAt"].as_str().unwrap_or_default()),
+        text(&run["startedBy"]["name"]),
+        deadline.map(until).unwrap_or_default(),
+    ]
+}
+
+/// A question in a list.
+pub(super) fn asked(of: &Value) -> String {
+    fn word(value: &Value) -> &str {
+        value.as_str().unwrap_or_default()
+    }
+    let until = of["expiresAt"].as_str().map(|at| format!("  {}", until(at))).unwrap_or_default();
+    let (id, flow, kind) = (word(&of["id"]), word(&of["run"]["flow"]["name"]), word(&of["type"]));
+    format!("{id}  {flow}  {kind}{until}\n  {}\n", word(&of["question"]))
+}
+
+/// Until when something is waited for.
+fn until(at: &str) -> String {
+    format!("until {}", moment(at))
+}
+
 pub(super) fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, Error> {
     let mut json = run.json();
     json["steps"] = json!(steps);
@@ -141,8 +174,10 @@ pub(super) fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, E
         };
         let about =
             run.program.as_ref().map(|program| format!(" about {}", program.name)).unwrap_or_default();
+        let deadline = run.deadline.as_deref().filter(|_| run.ended_at.is_none());
+        let deadline = deadline.map(|at| format!(", {}", until(at))).unwrap_or_default();
         let mut text = format!(
-            "{} of {}{about}, begun by {} at {}\n",
+            "{} of {}{about}, begun by {} at {}{deadline}\n",
             run.id,
             run.flow.name,
             run.started_by.name,
@@ -217,7 +252,8 @@ impl Run {
         let mut json = json!({
             "id": self.id, "flow": self.flow.name, "status": self.status, "node": self.node,
             "progress": self.progress, "error": self.error, "startedBy": self.started_by.name,
-            "createdAt": moment(&self.created_at), "program": self.program.as_ref().map(|of| &of.name),
+            "createdAt": moment(&self.created_at), "endedAt": self.ended_at.as_deref().map(moment),
+            "deadline": self.deadline.as_deref().map(moment), "program": self.program.as_ref().map(|of| &of.name),
             "outdated": self.outdated,
             "questions": self.interrupts.iter().map(Question::json).collect::<Vec<_>>(),
         });
@@ -249,6 +285,9 @@ impl Run {
                 (None, "need_confirm") => text += "  `lmlang approve` or `lmlang reject` with its id\n",
                 (None, _) => {}
             }
+            if let Some(at) = &of.expires_at {
+                text += &format!("  {}\n", until(at));
+            }
         }
         text
     }
@@ -268,7 +307,7 @@ impl Question {
     pub(super) fn json(&self) -> Value {
         json!({
             "id": self.id, "type": self.kind, "question": self.question, "choices": self.choices,
-            "status": self.status, "decision": self.decision,
+            "status": self.status, "expiresAt": self.expires_at.as_deref().map(moment), "decision": self.decision,
         })
     }
 }

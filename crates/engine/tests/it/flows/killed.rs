@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use lmlang_engine::{Engine, Limits, RunStatus, SnapshotPolicy};
+use lmlang_engine::{Engine, Limits, RunFilter, RunStatus, SnapshotPolicy, StartRun};
 use lmlang_store::{Action, Faults, Location, Options, Step, Store};
 use lmlang_testdb::TestDb;
 use serde_json::{Value, json};
@@ -14,7 +14,9 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::code::{Calls, all};
-use super::{answer, open_questions, start, state, until};
+use super::deadlines::until_asked;
+use super::{answer, open_questions, start, state, until, until_status};
+use crate::fixture::call;
 
 fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
@@ -124,5 +126,60 @@ fn a_killed_run_ends_as_an_undisturbed_one() {
         assert!(died, "nobody was killed at write {at}");
         assert_eq!(ended, (RunStatus::Completed, undisturbed.clone()), "killed at write {at}");
         assert_eq!(calls, (50, 50), "killed at write {at}");
+    }
+}
+
+/// Wherever a process is killed that ends a run whose time is over, the next one does the rest: the run ends once, and those
+/// that it waits for with it.
+#[test]
+fn an_overdue_run_ends_once_wherever_a_process_is_killed() {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    for die_at in [1, 2, 5] {
+        let calls = Arc::new(Calls::default());
+        let first = runtime();
+        let db = Arc::new(first.block_on(TestDb::new()));
+        let run = first.block_on(async {
+            let engine = open(&db, Faults::none(), Duration::ZERO).await;
+            engine.run_flows(all(&calls));
+            let start =
+                StartRun { flow: "outer".to_owned(), session: None, input: json!({}), deadline: Some(HOUR) };
+            let run = engine.start_run(&start, &call()).await.expect("it begins").id;
+            until_asked(&engine, 64).await;
+            engine.close().await;
+            run
+        });
+        let (dead, death) = mpsc::channel();
+        let writes = AtomicU64::new(0);
+        let hook = Faults::new(move |step| {
+            if step == Step::AfterCommit && writes.fetch_add(1, Ordering::SeqCst) + 1 == die_at {
+                dead.send(()).ok();
+                return Action::Hold(Arc::new(Notify::new()));
+            }
+            Action::Continue
+        });
+        let second = runtime();
+        second.block_on(async {
+            let engine = open(&db, hook, HOUR * 2).await;
+            engine.run_flows(all(&calls));
+            let wait =
+                tokio::task::spawn_blocking(move || death.recv_timeout(Duration::from_secs(60)).is_ok());
+            assert!(wait.await.expect("it waits"), "nobody was killed at write {die_at}");
+        });
+        second.shutdown_background();
+        let third = runtime();
+        third.block_on(async {
+            // Later than the lease of the one that died.
+            let engine = open(&db, Faults::none(), HOUR * 2 + Duration::from_secs(60)).await;
+            engine.run_flows(all(&calls));
+            let ended = until_status(&engine, run, RunStatus::Failed).await;
+            until_asked(&engine, 0).await;
+            let spans = engine.span_page(&ended, 0, 1_000).await.expect("listed").items;
+            let overdue = spans.iter().filter(|span| span.name == "overdue").count();
+            let runs = engine.run_page(&RunFilter::default(), None, 100).await.expect("listed").items;
+            let stopped =
+                runs.iter().filter(|of| of.parent == Some(run) && of.status == RunStatus::Cancelled);
+            assert_eq!((overdue, stopped.count()), (1, 8), "killed at write {die_at}");
+            engine.close().await;
+        });
     }
 }

@@ -3,7 +3,9 @@
 mod away;
 mod checkup;
 mod code;
+mod deadlines;
 mod killed;
+mod metrics;
 mod retention;
 mod steering;
 
@@ -31,7 +33,7 @@ async fn fixture() -> (Fixture, Arc<Calls>) {
 }
 
 async fn start(engine: &Engine, flow: &str, input: Value) -> RunInfo {
-    let start = StartRun { flow: flow.to_owned(), session: None, input };
+    let start = StartRun { flow: flow.to_owned(), session: None, input, deadline: None };
     engine.start_run(&start, &call()).await.expect("it begins")
 }
 
@@ -150,7 +152,8 @@ async fn a_question_is_answered_once_and_fits() {
 async fn runs_and_sessions_begin_once() {
     let (fixture, _) = fixture().await;
     let engine = &fixture.engine;
-    let begin = StartRun { flow: "shaky".to_owned(), session: None, input: json!({ "how": "well" }) };
+    let begin =
+        StartRun { flow: "shaky".to_owned(), session: None, input: json!({ "how": "well" }), deadline: None };
     let keyed = call().keyed(Some("k"), b"1");
     let first = engine.start_run(&begin, &keyed).await.expect("it begins");
     assert_eq!(engine.start_run(&begin, &keyed).await.expect("it has begun").id, first.id);
@@ -172,7 +175,8 @@ async fn runs_and_sessions_begin_once() {
     assert_eq!(run.session.id, made.id);
     let of_session = RunFilter { session: Some(made.id), ..RunFilter::default() };
     assert_eq!(engine.run_page(&of_session, None, 10).await.expect("listed").total, 1);
-    let foreign = StartRun { flow: "long".to_owned(), session: Some(made.id), input: json!({}) };
+    let foreign =
+        StartRun { flow: "long".to_owned(), session: Some(made.id), input: json!({}), deadline: None };
     let foreign = engine.start_run(&foreign, &call()).await.expect_err("it is another flow's");
     assert!(matches!(foreign, Error::Argument { place, .. } if place == "input.sessionId"));
     let nobody = StartRun { session: Some(Uuid::nil()), ..begin };
@@ -302,7 +306,8 @@ async fn the_trace_follows_from_the_journal() {
     let page = engine.span_page(&run, all.items[9].number, 5).await.expect("listed");
     assert_eq!((page.items[0].number, page.items.len(), page.more), (all.items[10].number, 5, true));
 
-    let within = StartRun { flow: "long".to_owned(), session: Some(run.session.id), input: json!({}) };
+    let within =
+        StartRun { flow: "long".to_owned(), session: Some(run.session.id), input: json!({}), deadline: None };
     let second = engine.start_run(&within, &call()).await.expect("it begins").id;
     let second = until_status(engine, second, RunStatus::Waiting).await;
     start(engine, "long", json!({})).await;

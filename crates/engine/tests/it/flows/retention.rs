@@ -89,7 +89,7 @@ impl Kept {
 
     async fn start_in(&self, session: Uuid, how: &str) -> Result<Uuid, Error> {
         let input = json!({ "how": how });
-        let start = StartRun { flow: "shaky".to_owned(), session: Some(session), input };
+        let start = StartRun { flow: "shaky".to_owned(), session: Some(session), input, deadline: None };
         self.engine.start_run(&start, &call()).await.map(|run| run.id)
     }
 
@@ -204,7 +204,8 @@ async fn a_run_goes_with_all_that_it_has_when_it_is_old() {
 async fn a_key_of_what_is_gone_begins_anew() {
     let kept = Kept::new().await;
     let engine = &kept.engine;
-    let begin = StartRun { flow: "shaky".to_owned(), session: None, input: json!({ "how": "well" }) };
+    let begin =
+        StartRun { flow: "shaky".to_owned(), session: None, input: json!({ "how": "well" }), deadline: None };
     let first = engine.start_run(&begin, &call().keyed(Some("k"), b"1")).await.expect("it begins").id;
     until_status(engine, first, RunStatus::Completed).await;
     let session = StartSession { workflow: "shaky".to_owned(), title: None };

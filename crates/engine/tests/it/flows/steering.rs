@@ -18,7 +18,8 @@ async fn a_session_at_work_takes_no_turn() {
     let session = StartSession { workflow: "long".to_owned(), title: None };
     let session = engine.start_session(&session, &call()).await.expect("it begins").id;
     let held = calls.gate.write().await;
-    let begin = StartRun { flow: "long".to_owned(), session: Some(session), input: json!({}) };
+    let begin =
+        StartRun { flow: "long".to_owned(), session: Some(session), input: json!({}), deadline: None };
     let run = engine.start_run(&begin, &call()).await.expect("it begins").id;
     let turn = Turn { session: Some(session), text: Some("go on".to_owned()), ..Turn::default() };
     let busy = engine.take_turn(&turn, &call()).await.expect_err("it is at work");
@@ -93,7 +94,8 @@ async fn runs_are_found_by_what_they_are_of_and_who_began_them() {
     let engine = &fixture.engine;
     let ada = start(engine, "shaky", json!({ "how": "well" })).await.id;
     let bob = Actor { name: "bob".to_owned(), kind: ActorKind::Agent, client: Some("editor".to_owned()) };
-    let begin = StartRun { flow: "shaky".to_owned(), session: None, input: json!({ "how": "well" }) };
+    let begin =
+        StartRun { flow: "shaky".to_owned(), session: None, input: json!({ "how": "well" }), deadline: None };
     let bob = engine.start_run(&begin, &lmlang_engine::Call::by(bob)).await.expect("it begins").id;
     let by = |name: &str| RunsWanted { by: Some(name.to_owned()), ..RunsWanted::default() };
     let of = |name: &str| RunsWanted { flow: Some(name.to_owned()), ..RunsWanted::default() };

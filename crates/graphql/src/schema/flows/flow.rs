@@ -7,6 +7,7 @@ use lmlang_engine::{Engine, FlowCode};
 use lmlang_flow::{self as flow, NodeKind};
 
 use crate::direct::Direct;
+use crate::schema::scalars::Count;
 
 /// What can be run: nodes that lead to one another.
 #[derive(Clone)]
@@ -26,6 +27,10 @@ pub struct FlowNode {
     kind: &'static str,
     /// What it does.
     doc: String,
+    /// For how many milliseconds answers to what it asks are awaited; null: for ever, unless `Interrupt.expiresAt` says otherwise.
+    timeout_ms: Option<Count>,
+    /// The node at which a run goes on when nobody has answered by then; null: it fails, with `INTERRUPT_EXPIRED`.
+    on_timeout: Option<String>,
 }
 
 impl Direct for FlowNode {}
@@ -86,6 +91,8 @@ impl Flow {
                 NodeKind::Gate => "GATE",
             },
             doc: node.doc.clone(),
+            timeout_ms: node.timeout.as_ref().map(|of| Count((of.after / 1_000).max(0).cast_unsigned())),
+            on_timeout: node.timeout.as_ref().and_then(|of| of.then.clone()),
         };
         nodes.map(node).collect()
     }

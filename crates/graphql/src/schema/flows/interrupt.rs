@@ -223,14 +223,21 @@ impl Interrupt {
         self.info.ask.subject.as_ref().is_some_and(|subject| subject.others)
     }
 
+    /// The node at which the run goes on when nobody has answered in time; null: the run fails then, with the code
+    /// `INTERRUPT_EXPIRED`, or the question does not expire before the run.
+    async fn on_expiry(&self) -> Option<&str> {
+        self.info.ask.otherwise.as_deref()
+    }
+
     /// When it was asked.
     async fn asked_at(&self) -> DateTime<Utc> {
         moment(self.info.time)
     }
 
-    /// Until when it may be answered; null: for ever.
+    /// Until when it may be answered: what its flow gives it, or the `deadline` of its run if that comes before. Null: for
+    /// ever.
     async fn expires_at(&self) -> Option<DateTime<Utc>> {
-        self.info.ask.expires.map(moment)
+        self.info.expires.map(moment)
     }
 
     /// The revision that was the newest of the branch to be changed when the question was asked; null: it is about no

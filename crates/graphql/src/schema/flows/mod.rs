@@ -1,11 +1,12 @@
 //! Durable runs of flows: what can be run, what runs, what it asks, and what it left behind.
 //!
 //! Read [`flow`] for definitions, [`run`] for runs and [`step`] for what happened in one, [`interrupt`] for questions and
-//! answers, [`session`], [`span`], then [`steering`] and [`turn`] for the mutations and [`event`] for the subscription.
+//! answers, [`session`], [`span`], [`metrics`], then [`steering`] and [`turn`] for the mutations and [`event`] for the subscription.
 
 pub mod event;
 pub mod flow;
 pub mod interrupt;
+pub mod metrics;
 pub mod run;
 pub mod session;
 pub mod span;

@@ -276,6 +276,12 @@ impl Run {
         self.info.ended.map(moment)
     }
 
+    /// When it ends by itself, as `FAILED` with the code `DEADLINE_EXCEEDED`, if it has not come to its end by then; or is stopped with
+    /// a run that waits for it, which does. Null: it may take for ever.
+    async fn deadline(&self) -> Option<DateTime<Utc>> {
+        self.info.deadline.map(moment)
+    }
+
     /// The run that this one was forked from, which may have been removed since; null: it began by itself.
     async fn forked_from(&self) -> Option<ID> {
         self.info.forked.map(|(from, _)| GlobalId::Run(from).to_string().into())

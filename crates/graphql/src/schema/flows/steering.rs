@@ -1,5 +1,7 @@
 //! Beginning runs and sessions, stopping runs, taking them back, going on from an earlier step, and as runs of another version.
 
+use std::time::Duration;
+
 use async_graphql::{Context, ID, InputObject, Json, SimpleObject};
 use lmlang_engine::{self as engine, Engine, StartRun, StartSession};
 
@@ -12,6 +14,7 @@ use crate::schema::flows::flow::Flow;
 use crate::schema::flows::run::Run;
 use crate::schema::flows::session::Session;
 use crate::schema::flows::{run_id, session_id};
+use crate::schema::scalars::Count;
 
 /// Begins a session.
 #[derive(Clone, Debug, InputObject)]
@@ -40,6 +43,10 @@ pub struct StartRunInput {
     session_id: Option<ID>,
     /// What it is started with, as `Flow.inputSchema` says.
     input: Json<serde_json::Value>,
+    /// How long it may take, in milliseconds, whatever it waits for: then it has failed, with `DEADLINE_EXCEEDED`, and runs that
+    /// it waits for are stopped. It counts anew when the run is taken back, and for a fork. At most `runDeadlineMs` of
+    /// `serverInfo.limits`; without, for ever.
+    deadline_ms: Option<Count>,
     /// Same key and input: the first answer.
     idempotency_key: Option<String>,
 }
@@ -151,7 +158,8 @@ pub(crate) async fn start(context: &Context<'_>, input: StartRunInput) -> Result
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
     let session = input.session_id.as_ref().map(|id| session_id(id)).transpose()?;
-    let start = StartRun { flow: input.flow, session, input: input.input.0 };
+    let deadline = input.deadline_ms.map(millis);
+    let start = StartRun { flow: input.flow, session, input: input.input.0, deadline };
     Ok(RunPayload::of(engine, engine.start_run(&start, &call).await.map_err(fail)?))
 }
 
@@ -195,6 +203,11 @@ pub(crate) async fn move_run(context: &Context<'_>, input: MoveRunInput) -> Resu
     let engine::Moved { from, to, hindrances } = moved;
     let moved = Moved { from: Flow::of(engine, &from), to: Flow::of(engine, &to), hindrances };
     Ok(RunPayload { moved: Some(moved), ..RunPayload::of(engine, info) })
+}
+
+/// So many milliseconds.
+pub(super) fn millis(given: Count) -> Duration {
+    Duration::from_millis(given.0)
 }
 
 fn step(field: &str, given: i32) -> Result<u64, ApiError> {

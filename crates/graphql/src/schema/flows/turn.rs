@@ -10,7 +10,9 @@ use crate::schema::failure::fail;
 use crate::schema::flows::interrupt::Interrupt;
 use crate::schema::flows::run::Run;
 use crate::schema::flows::session::Session;
+use crate::schema::flows::steering::millis;
 use crate::schema::flows::{interrupt_id, session_id};
+use crate::schema::scalars::Count;
 
 /// The flow of a session that is begun by a turn.
 const WORKFLOW: &str = "act";
@@ -26,6 +28,8 @@ pub struct TurnInput {
     text: Option<String>,
     /// What a run that begins is started with besides the words, as `Flow.inputSchema` says: an object.
     options: Option<Json<serde_json::Map<String, Value>>>,
+    /// How long a run that begins may take, as `StartRunInput.deadlineMs` says.
+    deadline_ms: Option<Count>,
     /// What is to be different, where somebody is asked whether to go on.
     feedback: Option<String>,
     /// Whether to go on.
@@ -63,6 +67,7 @@ pub(crate) async fn take(context: &Context<'_>, input: TurnInput) -> Result<Turn
         workflow: input.workflow.or_else(|| session.is_none().then(|| WORKFLOW.to_owned())),
         text: input.text,
         options: input.options.map(|options| options.0).unwrap_or_default(),
+        deadline: input.deadline_ms.map(millis),
         feedback: input.feedback,
         confirm: input.confirm,
         choice: input.choice,

@@ -1,0 +1,42 @@
+//! Spans of time as they are written on the command line.
+
+use chrono::TimeDelta;
+
+/// A number and a unit: `30m`, `12h`, `90d`, `2w`.
+///
+/// # Errors
+///
+/// What was expected and found.
+pub(crate) fn duration(given: &str) -> Result<TimeDelta, String> {
+    let refused = || format!("expected a number and one of `m`, `h`, `d`, `w`, found `{given}`");
+    let unit = given.chars().last().ok_or_else(refused)?;
+    let minutes = match unit {
+        'm' => 1,
+        'h' => 60,
+        'd' => 24 * 60,
+        'w' => 7 * 24 * 60,
+        _ => return Err(refused()),
+    };
+    let number: u32 = given[..given.len() - unit.len_utf8()].parse().map_err(|_| refused())?;
+    TimeDelta::try_minutes(i64::from(number) * minutes).ok_or_else(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(given: &str, expect: Option<i64>) {
+        assert_eq!(duration(given).ok().map(|found| found.num_minutes()), expect, "{given}");
+    }
+
+    #[test]
+    fn a_duration_is_a_number_and_a_unit() {
+        check("30m", Some(30));
+        check("12h", Some(720));
+        check("90d", Some(129_600));
+        check("1w", Some(10_080));
+        for wrong in ["", "d", "12", "1 d", "-1d", "1y", "1ß"] {
+            check(wrong, None);
+        }
+    }
+}
