@@ -237,6 +237,9 @@ async function token() {
   assert.match(secret, /^lml_/);
   const page = await open(`/#/p/${NAME}`);
   await page.getByRole('heading', { name: 'Sign in to lmlang' }).waitFor();
+  assert.equal(await page.title(), 'Sign in · lmlang');
+  await page.getByText('--kind human').waitFor();
+  await pages.accessible(page, 'sign-in');
   await page.locator('#token').fill('lml_wrong');
   await page.keyboard.press('Enter');
   await page.getByText('does not take this token').waitFor();
@@ -245,6 +248,10 @@ async function token() {
   await page.getByRole('heading', { name: NAME }).waitFor();
   await live(page);
   assert.ok(await isTheSame(page));
+  await page.getByRole('button', { name: 'You: reader. Change' }).click();
+  await page.getByText('as reader. It lets you only look.').waitFor();
+  await pages.accessible(page, 'signed-in');
+  await page.keyboard.press('Escape');
   await onlyLooks(page);
 }
 

@@ -106,6 +106,7 @@ try {
   await page.getByRole('img', { name: '3 functions, 2 modules, 2 calls' }).waitFor();
   await draws(page, 3);
   await page.getByRole('row', { name: /weight incomplete/ }).waitFor();
+  await page.getByRole('button', { name: 'goods 2 functions 1 incomplete' }).waitFor();
   await accessible(page, 'map');
 
   // By keyboard: who calls a function, and the way to it. What is looked for is found.

@@ -200,6 +200,8 @@ try {
   assert.equal(await head(), committed, 'a preview undoes nothing');
   await step.getByRole('button', { name: 'Fork from here…' }).click();
   await dialog(page).getByText('This one stays as it is').waitFor();
+  await dialog(page).getByText(/and goes on with/).waitFor();
+  await pages.accessible(page, 'fork');
   await page.keyboard.press('Escape');
   await dialog(page).waitFor({ state: 'detached' });
 

@@ -211,6 +211,10 @@ try {
   await refused.getByRole('button', { name: 'Begin' }).click();
   await refused.getByText('BAD_REQUEST').waitFor();
   assert.equal((await box(refused).inputValue()).trim(), much.trim());
+  // The title is what was said, as far as a title goes: the page shows as much of it as it has room for.
+  assert.equal(await refused.getByRole('heading', { level: 1 }).getAttribute('title'), `${much.slice(0, 1_000)}…`);
+  await refused.setViewportSize({ width: 390, height: 844 });
+  await fits(refused, 'a long title');
   await pages.accessible(refused, 'refused');
   await refused.close();
 

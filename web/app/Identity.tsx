@@ -33,25 +33,36 @@ export function Identity() {
         <form onSubmit={save}>
           <h2 id="identity-title">Who you are</h2>
           <p className="muted">
-            {token
-              ? 'The server knows you by your token. Another name is recorded as whom you act for.'
-              : 'Changes that you make carry this name, and that you are human.'}
+            {token ? (
+              <>
+                The server knows you by your token{caller.name !== null && ', as '}
+                <strong>{caller.name}</strong>
+                {caller.may !== null && `. It lets you ${caller.may}`}. Another name is recorded as whom you act for.
+              </>
+            ) : (
+              'Changes that you make carry this name, and that you are human.'
+            )}
           </p>
-          <label htmlFor="author">Name</label>
+          <label htmlFor="author">{token ? 'For whom you act' : 'Name'}</label>
           <input
             id="author"
             name="author"
             className="field"
             defaultValue={author ?? ''}
             key={author}
-            placeholder="anonymous"
+            placeholder={token ? 'nobody else' : 'anonymous'}
             maxLength={100}
             autoComplete="name"
           />
           <div className="acts">
             {token && (
-              <button type="button" className="button" onClick={() => signIn(null)}>
-                Forget the token
+              <button
+                type="button"
+                className="button"
+                title="Forgets the token in this tab; it stays good"
+                onClick={() => signIn(null)}
+              >
+                Sign out
               </button>
             )}
             <span className="gap" />

@@ -1,6 +1,7 @@
 import { KeyRound } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 
+import { useTitle } from '../lib/title';
 import { Command, Notice } from '../ui';
 import { signIn, useSession } from './session';
 
@@ -12,6 +13,7 @@ function isToken(text: string): boolean {
 /** Takes a token where the server asks for one. */
 export function Login() {
   const { token } = useSession();
+  useTitle('Sign in');
   const [secret, setSecret] = useState('');
   const [unlike, setUnlike] = useState(false);
   const submit = (event: FormEvent) => {
@@ -35,7 +37,7 @@ export function Login() {
           ) : (
             token && (
               <Notice tone="error" title="The server does not take this token.">
-                <p className="muted">It may have been revoked, or mistyped.</p>
+                <p className="muted">It may have been revoked, have run out, or be mistyped.</p>
               </Notice>
             )
           )}
@@ -52,6 +54,7 @@ export function Login() {
             value={secret}
             onChange={(event) => setSecret(event.target.value)}
             aria-describedby="token-help"
+            aria-invalid={unlike || token !== null}
             // The page has nothing else to do.
             autoFocus
           />
@@ -59,9 +62,11 @@ export function Login() {
             Sign in
           </button>
           <p id="token-help" className="muted">
-            It is kept in this tab until the tab is closed. Whoever runs the server makes one with
+            It is kept in this tab until the tab is closed. Whoever runs the server makes one with this command;{' '}
+            <code>--scope read</code> is enough to look.
           </p>
-          <Command>lmlang token create me --scope edit,simulate</Command>
+          {/* Of another kind, what a person does here is recorded as an agent's. */}
+          <Command>lmlang token create me --kind human --scope edit,simulate</Command>
         </div>
       </form>
     </main>

@@ -7,6 +7,8 @@ import { useAsk } from './ask';
 export interface Caller {
   /** The name that changes are recorded under; null until the server has said it. */
   name: string | null;
+  /** What the reader may do, in words; null until the server has said it. */
+  may: string | null;
   /** Why the reader may not do what needs a scope, in words; null where they may. */
   lacks(scope: TokenScope): string | null;
 }
@@ -18,10 +20,19 @@ const MAY: Record<TokenScope, string> = {
   ADMIN: 'manage the server',
 };
 
+/** What scopes are good for, as one sentence goes on: each lets its holder look, and `ADMIN` is good for all. */
+function mayWords(scopes: readonly TokenScope[]): string {
+  const all = Object.keys(MAY) as TokenScope[];
+  const held = all.filter((scope) => scope === 'READ' || scopes.includes(scope) || scopes.includes('ADMIN'));
+  const words = held.map((scope) => MAY[scope]);
+  return words.length === 1 ? `only ${words[0]}` : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
 /** What the server says of the caller, as buttons need it. Until it is there nothing is forbidden: the server decides. */
 export function callerOf(caller: CallerQuery['caller'] | undefined): Caller {
   return {
     name: caller?.actor.name ?? null,
+    may: caller ? mayWords(caller.scopes) : null,
     lacks: (scope) =>
       !caller || caller.scopes.includes(scope) || caller.scopes.includes('ADMIN')
         ? null

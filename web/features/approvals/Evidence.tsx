@@ -7,7 +7,7 @@ import { useAgain, useAsk } from '../../lib/ask';
 import { counted, Json, lasting, Message, ProblemPanel, SkeletonRows } from '../../ui';
 import { DiffView, type AskPart, type Diff } from '../preview';
 import { Gates } from './Gates';
-import { findingsOf, stateWhen, stepsBefore, type Question } from './model';
+import { findingsOf, isAboutChange, stateWhen, stepsBefore, type Question } from './model';
 
 /** More steps than these before the question are left to the page of the run. */
 const LAST = 8;
@@ -20,8 +20,11 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
   useAgain(refresh, `${question.status} ${question.head?.number}`);
   const run = data?.run;
   if (problem && !run) return <ProblemPanel problem={problem} onRetry={refresh} />;
-  // A difference is not announced before it is known that there is one.
-  if (!run) return parts === 'difference' ? null : <SkeletonRows rows={4} label="Loading what there is to see" />;
+  // What stands below does not jump when a difference arrives, and none is announced where there may be none.
+  if (!run)
+    return parts === 'all' || isAboutChange(question) ? (
+      <SkeletonRows rows={4} label="Loading what there is to see" />
+    ) : null;
   const diff = data.node?.__typename === 'Interrupt' ? data.node.diff : null;
   const all = run.steps?.nodes ?? [];
   const before = stepsBefore(all, question, all.length);

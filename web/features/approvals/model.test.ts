@@ -6,6 +6,7 @@ import {
   answerOf,
   answerWords,
   findingsOf,
+  isAboutChange,
   mannerOf,
   merged,
   moved,
@@ -166,4 +167,11 @@ test('words that somebody was faster than are told with who it was', () => {
   });
   expect(unsentOf({ text: 'no', reason: '' }, null)?.title).toBe('The question is closed; your words were not sent:');
   expect([unsentOf(undefined, carol), unsentOf({ text: ' ', reason: '' }, carol)]).toEqual([null, null]);
+});
+
+test('a place is kept for a difference where there is sure to be one', () => {
+  const base = { number: 3, branch: 'main' };
+  expect(isAboutChange(question('a', 0, { base }))).toBe(true);
+  expect(isAboutChange(question('b', 0))).toBe(false);
+  expect(isAboutChange(question('c', 0, { base, type: 'escalation' }))).toBe(false);
 });

@@ -119,6 +119,11 @@ export function movedOn({ base, head }: Pick<Question, 'base' | 'head'>): { from
   return base && head && base.number !== head.number ? { from: base.number, to: head.number } : null;
 }
 
+/** Whether a question is sure to be about a change of a program, before that has been loaded: it was made on a revision. */
+export function isAboutChange({ type, base }: Pick<Question, 'type' | 'base'>): boolean {
+  return type === 'need_confirm' && base !== null;
+}
+
 /** What a status of a question is called. */
 export const STATUSES: Record<InterruptStatus, { word: string; tone: Tone }> = {
   OPEN: { word: 'open', tone: 'warn' },

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { ChevronDown, ChevronRight, Search } from 'lucide-react';
 import { Fragment, useState } from 'react';
 
+import { flawedWords } from '../../lib/flaws';
 import { counted, Empty } from '../../ui';
 import type { MapFunction, MapModule, ProgramMap, Row } from './model';
 import { StateMark, STATES } from './StateMark';
@@ -93,17 +94,20 @@ export function MapTable(props: {
 function ModuleRow(props: { module: MapModule; open: boolean; fixed: boolean; onToggle(module: string): void }) {
   const { module, open, fixed, onToggle } = props;
   const Icon = open ? ChevronDown : ChevronRight;
+  const flaws = flawedWords(module.flaws);
   return (
     <tr className="map-module">
       <th scope="rowgroup" colSpan={5}>
         <button type="button" aria-expanded={open} disabled={fixed} onClick={() => onToggle(module.ref)}>
           <Icon size={14} aria-hidden />
-          <span className="mono path">{module.path}</span>
+          <span className="mono path" title={module.path}>
+            {module.path}
+          </span>
           <span className="muted">{counted(module.functions.length, 'function')}</span>
-          {module.flawed > 0 && (
-            <span className="badge warn">
+          {flaws !== null && (
+            <span className={`badge ${module.flaws.incomplete > 0 ? 'warn' : 'plain'}`}>
               <StateMark state={module.state} />
-              {module.flawed} with diagnostics
+              {flaws}
             </span>
           )}
         </button>

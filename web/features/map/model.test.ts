@@ -32,9 +32,9 @@ test('calls are told from both ends; of itself and of what is gone none is', () 
 test('what is missing weighs more than what is found', () => {
   const states = [...small.functions.values()].map(({ ref, state }) => [ref, state]);
   expect(Object.fromEntries(states)).toEqual({ f1: 'fine', f2: 'findings', f3: 'fine', f4: 'incomplete' });
-  expect(small.modules.map(({ path, state, flawed }) => [path, state, flawed])).toEqual([
-    ['app', 'incomplete', 2],
-    ['zoo', 'fine', 0],
+  expect(small.modules.map(({ path, state, flaws }) => [path, state, flaws])).toEqual([
+    ['app', 'incomplete', { functions: 2, incomplete: 1 }],
+    ['zoo', 'fine', { functions: 0, incomplete: 0 }],
   ]);
 });
 

@@ -1,4 +1,5 @@
 import type { MapCallsQuery, MapFunctionFragment, MapModulesQuery } from '../../generated/graphql';
+import type { Flaws } from '../../lib/flaws';
 
 /** A module as the server tells it. */
 export type ModuleData = NonNullable<NonNullable<MapModulesQuery['program']>['modules']>['nodes'][number];
@@ -32,8 +33,8 @@ export interface MapModule {
   functions: readonly MapFunction[];
   /** The worst of its functions' states. */
   state: State;
-  /** How many of its functions have findings. */
-  flawed: number;
+  /** In how many of its functions something is found. */
+  flaws: Flaws;
 }
 
 /** Who calls whom: two functions, or modules whose functions do. */
@@ -110,8 +111,11 @@ export function mapOf(
   const shown = modules.flatMap(({ ref, path }): MapModule[] => {
     const functions = inModules.get(ref);
     if (!functions) return [];
-    const flawed = functions.filter(({ findings }) => findings > 0).length;
-    return [{ ref, path, functions, state: worstOf(functions), flawed }];
+    const flaws = {
+      functions: functions.filter(({ findings }) => findings > 0).length,
+      incomplete: functions.filter(({ state }) => state === 'incomplete').length,
+    };
+    return [{ ref, path, functions, state: worstOf(functions), flaws }];
   });
   shown.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { modules: shown, functions: new Map(all.map((found) => [found.ref, found])), calls: links };

@@ -1,3 +1,4 @@
+import { flawedWords } from '../../lib/flaws';
 import { counted } from '../../ui';
 import { layered, TALL, WIDE, type Shape } from './layers';
 import { groupedBy, type Link, type MapModule, type ProgramMap, type State } from './model';
@@ -132,7 +133,9 @@ export function pictureOf(map: ProgramMap, places: Places, open: ReadonlySet<str
         y: y + height / 2,
         radius: Math.max(14, Math.min(width, height) / 6),
         state: module.state,
-        label: `${module.path} · ${counted(module.functions.length, 'function')}`,
+        label: [module.path, counted(module.functions.length, 'function'), flawedWords(module.flaws)]
+          .filter((part) => part !== null)
+          .join(' · '),
       });
       continue;
     }

@@ -49,6 +49,23 @@ test('each thing is told once, and leads to where it is', () => {
   expect(sections(entries).map(([kind]) => kind)).toEqual(['function', 'type', 'node']);
 });
 
+test('functions that are called like the query stand before those that only have it in their path', () => {
+  const nodes = [
+    'fees::open',
+    'bank::charge_fee',
+    'bank::fee_of',
+    'bank::fee',
+    ...'abcdefgh'.split('').map((name) => `fees::${name}`),
+  ].map((path, at) => ({ ref: `f${at}`, path, signature: '' }));
+  const search = {
+    program: { functions: { nodes }, branches: { nodes: [] }, checkpoints: { nodes: [] } },
+  } as unknown as PaletteSearchQuery;
+  const labels = (query: string) => entriesOf(query, [], search, undefined).map(({ label }) => label);
+  expect(labels('Fee').slice(0, 4)).toEqual(['bank::fee', 'bank::fee_of', 'fees::open', 'bank::charge_fee']);
+  expect(labels('fee')).toHaveLength(8);
+  expect(labels('bank::fee')[0]).toBe('bank::fee');
+});
+
 test('a part of a type leads to the type', () => {
   const parts = { words: { nodes: [{ kind: 'TYPE', path: 'shop::Item.price', ref: 'd7', text: 'i64' }] } };
   const [entry] = entriesOf('price', [], parts as unknown as PaletteSearchQuery, undefined);

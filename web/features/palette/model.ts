@@ -163,6 +163,18 @@ export function runsOf(query: string, runs: readonly FoundRun[]): Entry[] {
     }));
 }
 
+/** Functions that are listed at most. */
+const FUNCTIONS = 8;
+
+/** How near a path is to a query, the smaller the nearer: it or its last name is the query, begins with it, or has it. */
+function distance(path: string, query: string): number {
+  const wanted = query.trim().toLowerCase();
+  const whole = path.toLowerCase();
+  const name = whole.slice(whole.lastIndexOf(':') + 1);
+  if (whole === wanted || name === wanted) return 0;
+  return name.startsWith(wanted) ? 1 : 2;
+}
+
 /** What a query may mean, each thing once: what it names by ref first, then commands, functions, the rest. */
 export function entriesOf(
   query: string,
@@ -195,7 +207,9 @@ export function entriesOf(
   for (const { id, label } of commands)
     if (matches(label, query))
       entries.push({ id: `command ${id}`, kind: 'command', label, detail: '', target: { to: 'command', id } });
-  for (const { ref, path, signature } of program?.functions?.nodes ?? [])
+  const functions = [...(program?.functions?.nodes ?? [])];
+  functions.sort((a, b) => distance(a.path, query) - distance(b.path, query));
+  for (const { ref, path, signature } of functions.slice(0, FUNCTIONS))
     entries.push({
       id: `FUNCTION ${ref}`,
       kind: 'function',

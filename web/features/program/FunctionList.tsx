@@ -1,17 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, FunctionSquare, Import, TriangleAlert } from 'lucide-react';
 
-import {
-  OverviewFunctionsDocument,
-  OverviewIncompleteDocument,
-  OverviewModulesDocument,
-} from '../../generated/graphql';
+import { OverviewFunctionsDocument, OverviewModulesDocument, OverviewOneModuleDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
+import { flawedWords } from '../../lib/flaws';
 import { usePages } from '../../lib/pages';
 import { Badge, counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { NoFunctions } from './NoFunctions';
-import { findings, flawedWords, grouped, shownOf, type Group, type Listed, type Module } from './model';
+import { findings, grouped, shownOf, type Group, type Listed, type Module } from './model';
 
 /** The functions of a program under their modules: a page, and more when asked for. */
 export function FunctionList({ at, search, incomplete }: { at: string | null; search: string; incomplete: boolean }) {
@@ -38,12 +35,17 @@ export function FunctionList({ at, search, incomplete }: { at: string | null; se
   if (!items) return <SkeletonRows rows={8} label="Loading functions" />;
   const filtered = search !== '' || incomplete;
   if (items.length === 0) return filtered ? <NoneLikeThis /> : <NoFunctions program={name} />;
-  // Before the last page, a module without functions is one whose functions are still to come.
   const whole = !filtered && total <= items.length;
   return (
     <>
-      {grouped(items, whole ? (modules.items ?? []) : []).map((group) => (
-        <ModuleSection key={group.module.ref} program={name} group={group} at={at} filtered={filtered} />
+      {grouped(items, modules.items ?? [], whole).map((group) => (
+        <ModuleSection
+          key={group.module.ref}
+          program={name}
+          group={group}
+          at={at}
+          later={modules.items !== undefined && group.facts === undefined}
+        />
       ))}
       {problem && (
         <div className="panel-body">
@@ -68,27 +70,30 @@ export function FunctionList({ at, search, incomplete }: { at: string | null; se
   );
 }
 
-function ModuleSection(props: { program: string; group: Group; at: string | null; filtered: boolean }) {
-  const { program, group, at, filtered } = props;
+function ModuleSection(props: { program: string; group: Group; at: string | null; later: boolean }) {
+  const { program, group, at, later } = props;
   const { module, functions } = group;
   const { programId } = useLive();
-  const { shown, of } = shownOf(group);
-  // What is still to come is counted by the server.
   const variables = { id: programId, at, module: module.ref };
-  const { data } = useAsk(OverviewIncompleteDocument, variables, { pause: filtered || shown >= of });
-  const flaws = flawedWords(group, data?.program?.functions?.totalCount);
+  const { data } = useAsk(OverviewOneModuleDocument, variables, { pause: !later });
+  const alone = data?.program?.entity;
+  const facts = group.facts ?? (alone?.__typename === 'Module' ? alone : undefined);
+  const { shown, of } = shownOf(functions.length, facts);
+  const flaws = facts ? flawedWords(facts.findings) : null;
   return (
     <section aria-label={`Module ${module.path}`}>
       <div className="module-head">
-        <h3 className="mono">{module.path}</h3>
+        <h3 className="mono" title={module.path}>
+          {module.path}
+        </h3>
         <span className="muted numeric">
           {shown < of && `${shown.toLocaleString('en')} of `}
           {counted(of, 'function')}
         </span>
-        {flaws !== null && <Badge tone="warn">{flaws}</Badge>}
-        {module.doc && (
-          <span className="muted line" title={module.doc}>
-            {module.doc}
+        {flaws !== null && <Badge tone={facts?.findings.incomplete ? 'warn' : 'plain'}>{flaws}</Badge>}
+        {facts?.doc && (
+          <span className="muted line" title={facts.doc}>
+            {facts.doc}
           </span>
         )}
       </div>

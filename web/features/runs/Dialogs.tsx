@@ -5,8 +5,8 @@ import { useClient } from 'urql';
 import { CancelRunDocument, ForkRunDocument, MoveRunDocument, RewindRunDocument } from '../../generated/graphql';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
-import { counted, Notice, ProblemPanel, SkeletonRows } from '../../ui';
-import type { Step } from './timeline';
+import { counted, Message, Notice, ProblemPanel, SkeletonRows } from '../../ui';
+import { forkWords, type Step } from './timeline';
 import { useTrial } from './useTrial';
 
 /** A question of the page about a run, and the button that does what is asked. */
@@ -105,7 +105,14 @@ export function CancelDialog({ run, onDone, onClose }: { run: string; onDone(): 
 }
 
 /** Begins another run with the state after a step. */
-export function ForkDialog({ run, step, onClose }: { run: string; step: Step; onClose(): void }) {
+export function ForkDialog(props: {
+  run: string;
+  step: Step;
+  /** The name of the program that the run is about. */
+  program: string | null;
+  onClose(): void;
+}) {
+  const { run, step, program, onClose } = props;
   const client = useClient();
   const navigate = useNavigate();
   const [busy, setBusy] = useState(false);
@@ -133,8 +140,18 @@ export function ForkDialog({ run, step, onClose }: { run: string; step: Step; on
       onClose={onClose}
     >
       <p className="muted">
-        Another run begins with the state that there was at step {step.index} (<span className="mono">{step.node}</span>
-        ) and goes on from there, on a branch of its own if it is about a program. This one stays as it is.
+        Another run begins as this one was after step {step.index} (<span className="mono">{step.node}</span>) and{' '}
+        <Message>{forkWords(step)}</Message>
+        {program !== null && (
+          <>
+            , on a branch of its own of <span className="mono">{program}</span>
+          </>
+        )}
+        .
+      </p>
+      <p className="muted">
+        What happened up to there does not happen again; what would be asked after it is asked anew. This one stays as
+        it is.
       </p>
     </Ask>
   );

@@ -324,7 +324,9 @@ function RunPage({ id }: { id: string }) {
       </section>
       {asking?.what === 'cancel' && <CancelDialog run={id} onDone={reload} onClose={() => setAsking(null)} />}
       {asking?.what === 'move' && <MoveDialog run={id} onDone={reload} onClose={() => setAsking(null)} />}
-      {asking?.what === 'fork' && <ForkDialog run={id} step={asking.step} onClose={() => setAsking(null)} />}
+      {asking?.what === 'fork' && (
+        <ForkDialog run={id} step={asking.step} program={head.program?.name ?? null} onClose={() => setAsking(null)} />
+      )}
       {asking?.what === 'rewind' && (
         <RewindDialog
           run={id}

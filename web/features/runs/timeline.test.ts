@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import {
   asksOf,
+  forkWords,
   rowsOf,
   scaleOf,
   spansByStep,
@@ -152,4 +153,11 @@ test('a step whose question is open waits', () => {
     { id: 'R-1/12', status: 'OPEN' },
   ] as const;
   expect([...asksOf(questions)]).toEqual([12]);
+});
+
+test('a fork says what it goes on with', () => {
+  expect(forkWords({ goto: 'ask' })).toBe('goes on with `ask`');
+  expect(forkWords({ goto: 'left, right' })).toBe('goes on with `left` and `right`');
+  expect(forkWords({ goto: null })).toBe('goes on from there');
+  expect(forkWords({ goto: 'END' })).toMatch(/nothing left to do/);
 });

@@ -45,6 +45,14 @@ export function stepState({ error, endedAt }: Step, waiting: boolean): 'failed' 
   return waiting ? 'waiting' : 'running';
 }
 
+/** What a fork of a step does next, in words: what the step led to. */
+export function forkWords({ goto }: Pick<Step, 'goto'>): string {
+  if (goto === null) return 'goes on from there';
+  if (goto === 'END') return 'has nothing left to do: the run was at its end';
+  const nodes = goto.split(/,\s*/).map((node) => `\`${node}\``);
+  return `goes on with ${nodes.join(' and ')}`;
+}
+
 function numberOf(attributes: unknown, name: string): number | null {
   const value = (attributes as Record<string, unknown> | null)?.[name];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;

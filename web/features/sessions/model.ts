@@ -52,13 +52,12 @@ export function talkingOf(flows: readonly Flow[]): Flow[] {
   return [...talking.filter(({ name }) => name === FIRST), ...talking.filter(({ name }) => name !== FIRST)];
 }
 
-/** The most signs of a title. */
-const LONGEST_TITLE = 80;
+/** Signs of what is said that a title is made of: more than the server keeps, which first hides what is secret in it. */
+const FOR_TITLE = 8_000;
 
 /** The title of a session that is begun with words. */
 export function titleOf(words: string): string {
-  const signs = Array.from(words.trim());
-  return signs.length <= LONGEST_TITLE ? signs.join('') : `${signs.slice(0, LONGEST_TITLE - 1).join('')}…`;
+  return Array.from(words.trim()).slice(0, FOR_TITLE).join('');
 }
 
 /** What an answer says, as it would be said. */

@@ -17,7 +17,7 @@ use crate::output::{Output, say};
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Characters of a task of which a title is made: the server cuts it shorter, once it has hidden what is secret in it.
-const TITLE: usize = 1_000;
+const TITLE: usize = 8_000;
 
 const BEGIN: &str =
     "mutation($input: CreateSessionInput!) { createSession(input: $input) { session { id } } }";

@@ -43,8 +43,8 @@ pub struct StartSession {
 /// Runs of a session among which the newest that has ended is looked for.
 const LATEST: u64 = 100;
 
-/// Characters of the title of a session. It is cut when what is secret in it is hidden: half a secret has another form.
-const TITLE: usize = 80;
+/// Characters of the title of a session, as long as a text that lists can hold many of. Who shows it cuts it shorter.
+const TITLE: usize = 1_000;
 
 /// Bytes of what a run is begun with.
 pub(crate) const INPUT_BYTES: usize = 1 << 20;
@@ -133,7 +133,7 @@ impl Engine {
         }
         self.code_named(&start.workflow)?;
         let hidden = self.0.flows.redaction();
-        let title = start.title.as_deref().map(|title| hidden.text(title).chars().take(TITLE).collect());
+        let title = start.title.as_deref().map(|title| beginning(&hidden.text(title)));
         let session = self.new_session(&start.workflow, title, &call.actor).await?;
         let id = session.id;
         match self.store().begin_session(lmlang_store::Session { making: idempotency(call), ..session }).await
@@ -267,6 +267,14 @@ pub(super) fn within(deadline: Duration) -> Result<i64, Error> {
         return Err(Error::Limit { which: "runDeadlineMs", limit, actual });
     }
     Ok(i64::try_from(deadline.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// As much of a title as is kept. What is secret in it has been hidden before: half a secret has another form.
+fn beginning(title: &str) -> String {
+    match title.char_indices().nth(TITLE) {
+        Some((end, _)) => format!("{}…", &title[..end]),
+        None => title.to_owned(),
+    }
 }
 
 pub(crate) fn idempotency(call: &Call) -> Option<Idempotency> {

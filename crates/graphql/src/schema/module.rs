@@ -1,6 +1,6 @@
 //! Modules.
 
-use async_graphql::{Context, ID, Object, Result};
+use async_graphql::{Context, ID, Object, Result, SimpleObject};
 use lmlang_ir::{FuncRef, ModuleRef, Ref};
 
 use crate::direct::Direct;
@@ -34,6 +34,28 @@ impl Module {
     pub fn new(view: &View, of: ModuleRef) -> std::result::Result<Module, ApiError> {
         let record = view.program().module(of).ok_or_else(|| view.missing("module", of.into()))?;
         Ok(Module { view: view.clone(), of, record: record.clone() })
+    }
+}
+
+/// How many functions of a module the verifier finds something in.
+#[derive(Clone, Copy, Debug, Default, SimpleObject)]
+pub struct ModuleFindings {
+    /// Those with a finding of any kind.
+    functions: i32,
+    /// Those of them that are not `complete`.
+    incomplete: i32,
+}
+
+impl ModuleFindings {
+    fn of(view: &View, module: ModuleRef) -> ModuleFindings {
+        let mut found = ModuleFindings::default();
+        for (_, member) in view.program().members(Some(module)) {
+            let Ok(function) = FuncRef::try_from(member) else { continue };
+            let tally = view.findings().tally_of(function);
+            found.functions += i32::from(tally.total() > 0);
+            found.incomplete += i32::from(!tally.is_complete());
+        }
+        found
     }
 }
 
@@ -86,6 +108,13 @@ impl Module {
             let functions = functions.filter_map(|of| Function::new(&self.view, of).ok()).collect();
             Connection::sorted(&page, functions, |one| &one.function.head().name)
         }))
+    }
+
+    /// How many of its functions the verifier finds something in; those of inner modules not included.
+    async fn findings(&self) -> ModuleFindings {
+        // One is found for each of the modules of a list, and each goes through its functions.
+        budget::breathe().await;
+        ModuleFindings::of(&self.view, self.of)
     }
 
     /// Who may use it.

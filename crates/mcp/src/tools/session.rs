@@ -49,6 +49,9 @@ pub(super) static TOOL: Tool = Tool {
     run: |call, arguments| Box::pin(async move { run(call, typed(arguments)?).await }),
 };
 
+/// Characters of a title in a list, which has many of them.
+const TITLE: usize = 80;
+
 const SESSION: &str =
     "id title workflow summary createdAt runs(first: 20) { totalCount nodes { id status } }";
 
@@ -74,15 +77,20 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     };
     let mut reply = Reply { outcome: Some("session"), noun: "runs", ..Reply::default() };
     reply.count("runs", &session["runs"]["totalCount"]);
-    reply.say(line(&session));
+    reply.say(line(&session, usize::MAX));
     let runs = session["runs"]["nodes"].as_array().into_iter().flatten();
     let shown = |run: &Value| format!("{} {}", text(run, "id"), text(run, "status").to_lowercase()).into();
     reply.items.extend(runs.map(shown));
     Ok(reply)
 }
 
-fn line(session: &Value) -> String {
-    let title = session["title"].as_str().map(|title| format!(" \"{title}\"")).unwrap_or_default();
+/// A session in a line, with so many characters of its title at most.
+fn line(session: &Value, longest: usize) -> String {
+    let cut = |title: &str| match title.char_indices().nth(longest) {
+        Some((end, _)) => format!(" \"{}…\"", &title[..end]),
+        None => format!(" \"{title}\""),
+    };
+    let title = session["title"].as_str().map(cut).unwrap_or_default();
     let (id, workflow) = (text(session, "id"), text(session, "workflow"));
     format!("session_id {id} of {workflow}{title}: {}", text(session, "summary"))
 }
@@ -93,7 +101,7 @@ async fn list(call: &Call) -> Result<Reply, Failure> {
     let sessions = &answer["sessions"];
     let mut reply = Reply { outcome: Some("listed"), noun: "sessions", ..Reply::default() };
     reply.count("sessions", &sessions["totalCount"]);
-    reply.items.extend(sessions["nodes"].as_array().into_iter().flatten().map(|of| line(of).into()));
+    reply.items.extend(sessions["nodes"].as_array().into_iter().flatten().map(|of| line(of, TITLE).into()));
     let shown = reply.items.len() as u64;
     reply.further = sessions["totalCount"].as_u64().unwrap_or(shown).saturating_sub(shown);
     Ok(reply)

@@ -307,6 +307,18 @@ async fn a_branch_is_merged_when_somebody_agrees() {
     assert!(sessions.contains("of review"), "{sessions}");
 }
 
+/// A list of sessions has the beginnings of their titles, what is shown alone the whole of one.
+#[tokio::test]
+async fn a_long_title_is_cut_in_lists() {
+    let world = World::new().await;
+    let title = "ä".repeat(81);
+    let create = json!({ "action": "create", "workflow": "review", "title": title });
+    let made = world.says("session", create).await;
+    assert!(made.contains(&format!("of review \"{title}\"")), "{made}");
+    let listed = world.says("session", json!({ "action": "list" })).await;
+    assert!(listed.contains(&format!("of review \"{}…\"", "ä".repeat(80))), "{listed}");
+}
+
 /// Something is said in a session: it is done, or asked about, and the next turn answers.
 #[tokio::test]
 async fn a_session_is_talked_to() {

@@ -170,6 +170,10 @@ async fn runs_and_sessions_begin_once() {
     let keyed = call().keyed(Some("s"), b"1");
     let made = engine.start_session(&session, &keyed).await.expect("it begins");
     assert_eq!(engine.start_session(&session, &keyed).await.expect("it has begun").id, made.id);
+    assert_eq!(made.title.as_deref(), Some("tries"));
+    let long = StartSession { title: Some("é".repeat(1_001)), ..session };
+    let long = engine.start_session(&long, &call()).await.expect("it begins");
+    assert_eq!(long.title, Some(format!("{}…", "é".repeat(1_000))));
     let within = StartRun { session: Some(made.id), ..begin.clone() };
     let run = engine.start_run(&within, &call()).await.expect("it begins");
     assert_eq!(run.session.id, made.id);

@@ -18,6 +18,7 @@ use crate::schema::ids::GlobalId;
 use crate::schema::provenance::Actor;
 use crate::schema::revision::moment;
 use crate::schema::view::nullable;
+use crate::transport::budget;
 
 /// Runs that belong together, in one trace.
 #[derive(Clone)]
@@ -90,8 +91,8 @@ impl Session {
     }
 
     /// What it is about, in the words of whoever began it.
-    async fn title(&self) -> Option<&str> {
-        self.info.title.as_deref()
+    async fn title(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.info.title.as_deref())
     }
 
     /// The flow that its runs are of.

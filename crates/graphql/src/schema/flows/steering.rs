@@ -21,7 +21,7 @@ use crate::schema::scalars::Count;
 pub struct CreateSessionInput {
     /// The flow that its runs are of, by name.
     workflow: String,
-    /// What it is about: its first 80 characters are kept.
+    /// What it is about: its first 1,000 characters are kept, and a longer one ends with `…`.
     title: Option<String>,
     /// Same key and input: the first answer.
     idempotency_key: Option<String>,
