@@ -35,14 +35,16 @@ impl FromStr for Cursor {
 
     fn from_str(text: &str) -> Result<Cursor, UnknownCursor> {
         let number = |digits: &str| digits.parse().map_err(|_| UnknownCursor);
-        match (text.strip_prefix('r'), text.strip_prefix('p')) {
-            (Some(rest), _) => number(rest).map(Cursor::Program),
+        let cursor = match (text.strip_prefix('r'), text.strip_prefix('p')) {
+            (Some(rest), _) => Cursor::Program(number(rest)?),
             (None, Some(rest)) => {
                 let (log, change) = rest.split_once('.').ok_or(UnknownCursor)?;
-                Ok(Cursor::All(Position { log: number(log)?, change: number(change)? }))
+                Cursor::All(Position { log: number(log)?, change: number(change)? })
             }
-            (None, None) => Err(UnknownCursor),
-        }
+            (None, None) => return Err(UnknownCursor),
+        };
+        // A number can be read of more texts than it is written as.
+        if cursor.to_string() == text { Ok(cursor) } else { Err(UnknownCursor) }
     }
 }
 
@@ -95,6 +97,9 @@ mod tests {
         check("p12.3", all(12, 3));
         for text in ["", "r", "p", "12", "p12", "p12.", "p.3", "p1.2.3", "r-1", "q1", "r18446744073709551616"]
         {
+            check(text, Err(UnknownCursor));
+        }
+        for text in ["r+1", "r01", "r 1", "p+1.2", "p1.02", "R1", "hi:1"] {
             check(text, Err(UnknownCursor));
         }
     }

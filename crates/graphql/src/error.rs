@@ -23,7 +23,8 @@ pub enum Code {
     Overloaded,
     /// The idempotency key was used before, with another request.
     IdempotencyMismatch,
-    /// The cursor was not issued for this list or event source.
+    /// The cursor was not issued for this list or event source; of a list, data is `{given, expected, found}`: the text, the
+    /// field, and the one that the text looks like a cursor of, if there is one.
     CursorInvalid,
     /// The database cannot be reached, does not accept writes, or holds what cannot be read.
     StorageUnavailable,

@@ -17,6 +17,7 @@ pub mod tool;
 
 mod arguments;
 mod budget;
+mod cursor;
 mod edits;
 #[cfg(feature = "fixtures")]
 mod fixtures;

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::budget::tokens;
+use crate::cursor::Lines;
 use crate::failure::{RpcCode, RpcError};
 use crate::mask::masked;
 
@@ -116,13 +117,13 @@ impl Reply {
         self.intro.push(line.into());
     }
 
-    /// Takes over the lines of a text as items, from one on; the cursor is that of the line that comes next, at a revision.
-    pub(crate) fn lines(&mut self, text: &str, from: usize) {
+    /// Takes over lines of a text as items; the cursor is that of the line that comes next, at a revision.
+    pub(crate) fn lines(&mut self, text: &str, lines: Lines) {
         let at = self.revision.clone().unwrap_or_default();
         self.noun = "lines";
-        self.items.extend(text.lines().enumerate().skip(from).map(|(index, line)| Item {
+        self.items.extend(text.lines().enumerate().skip(lines.from).map(|(index, line)| Item {
             text: line.to_owned(),
-            cursor: Some(format!("{at}:{}", index + 1)),
+            cursor: Some(lines.cursor(&at, index + 1)),
             data: None,
         }));
     }
@@ -291,24 +292,16 @@ pub(crate) fn hidden(data: Value) -> Value {
     }
 }
 
-/// The line at which a cursor of [`Reply::lines`] goes on, and the revision that it belongs to.
-pub(crate) fn line_cursor(cursor: Option<&str>) -> Result<(Option<String>, usize), RpcError> {
-    let Some(cursor) = cursor else { return Ok((None, 0)) };
-    let wrong = || RpcError::invalid("cursor", "a next_cursor of this tool", format!("`{cursor}`"));
-    let (at, line) = cursor.rsplit_once(':').ok_or_else(wrong)?;
-    let line = line.parse().map_err(|_| wrong())?;
-    Ok(((!at.is_empty()).then(|| at.to_owned()), line))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cursor::Paged;
 
     fn reply(count: usize) -> Reply {
         let mut reply =
             Reply { program: Some("shop".to_owned()), revision: Some("r7".to_owned()), ..Reply::default() };
         let text: Vec<String> = (0..count).map(|line| format!("line number {line} of a text")).collect();
-        reply.lines(&text.join("\n"), 0);
+        reply.lines(&text.join("\n"), Lines { of: Paged::Text, from: 0 });
         reply
     }
 
@@ -330,7 +323,7 @@ mod tests {
             assert!(size <= most, "{size} of {most}");
             let cursor = told.data["next_cursor"].as_str().expect("it goes on");
             assert!(told.text.ends_with(&format!("next_cursor: {cursor}")), "{}", told.text);
-            let (at, line) = line_cursor(Some(cursor)).expect("it is one of ours");
+            let (at, Lines { from: line, .. }) = Paged::Text.lines(Some(cursor)).expect("it is one of ours");
             assert_eq!(at.as_deref(), Some("r7"));
             assert!(told.text.contains(&format!("line number {} of", line - 1)));
             assert!(!told.text.contains(&format!("line number {line} of")));

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use crate::ask::Ask;
 use crate::budget::{CAP, DEFAULT};
+use crate::cursor::Paged;
 use crate::edits;
 use crate::failure::{Failure, RpcError};
-use crate::reply::{Reply, Told, line_cursor};
+use crate::reply::{Reply, Told};
 use crate::tool::Call;
 use crate::tools;
 
@@ -54,16 +55,12 @@ pub(crate) async fn read(ask: &Arc<dyn Ask>, uri: &str) -> Result<Option<Told>, 
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let reply = match parts.as_slice() {
         ["schema", "edits"] => {
-            let (_, from) = line_cursor(cursor.as_deref())?;
+            let (_, lines) = Paged::Edits.lines(cursor.as_deref())?;
             let mut reply = Reply::default();
-            reply.lines(&edits::schema(), from);
+            reply.lines(&edits::schema(), lines);
             reply
         }
-        ["run", id, "trace"] => {
-            let from = cursor.as_deref().unwrap_or("0");
-            let from = from.parse().map_err(|_| RpcError::invalid("cursor", "the number of a step", from))?;
-            tools::trace_page(&call, id, from).await?
-        }
+        ["run", id, "trace"] => tools::trace_page(&call, id, Paged::Steps.step(cursor.as_deref())?).await?,
         ["program", program, "diff", revisions] => {
             let Some(revisions) = revisions.split_once("..") else { return Ok(None) };
             tools::diff_page(&call, program, revisions, cursor.as_deref()).await?

@@ -138,6 +138,7 @@ async fn traced(text: &str) -> String {
             confirm: said.confirm,
             choice: said.choice,
             interrupt: None,
+            deadline: None,
         };
         match world.engine.take_turn(&turn, &call()).await {
             Ok(turned) => {

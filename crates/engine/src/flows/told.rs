@@ -45,8 +45,21 @@ impl FromStr for RunCursor {
         let (position, event) =
             text.strip_prefix('j').and_then(|rest| rest.split_once('.')).ok_or(UnknownRunCursor)?;
         let position = position.parse().map_err(|_| UnknownRunCursor)?;
-        Ok(RunCursor { position, event: event.parse().map_err(|_| UnknownRunCursor)? })
+        let cursor = RunCursor { position, event: event.parse().map_err(|_| UnknownRunCursor)? };
+        // A number can be read of more texts than it is written as.
+        if cursor.to_string() == text { Ok(cursor) } else { Err(UnknownRunCursor) }
     }
+}
+
+impl RunCursor {
+    /// Reads a cursor among the events of runs.
+    pub fn of_runs(given: &str) -> Result<RunCursor, Error> {
+        given.parse().map_err(|_: UnknownRunCursor| no_cursor_of_runs(given, "one looks like `j12.0`"))
+    }
+}
+
+fn no_cursor_of_runs(given: impl Into<String>, why: impl Into<String>) -> Error {
+    Error::CursorInvalid { given: given.into(), of: "the events of runs", why: why.into() }
 }
 
 /// What kind of event it is.
@@ -188,11 +201,8 @@ impl Engine {
         let passing = self.0.flows.passing.subscribe();
         let newest = self.run_cursor().await?;
         if let Some(after) = after.filter(|after| after.position > newest.position) {
-            return Err(Error::CursorInvalid {
-                given: after.to_string(),
-                of: "the events of runs",
-                why: format!("the newest one is `j{}.0`", newest.position),
-            });
+            let why = format!("the newest one is `j{}.0`", newest.position);
+            return Err(no_cursor_of_runs(after.to_string(), why));
         }
         let (sender, receiver) = mpsc::channel(WAITING);
         let seen = after.unwrap_or(newest);

@@ -59,7 +59,7 @@ impl Listed for Answer {
 /// What may be asked about at once.
 pub(crate) const MOST_OF: usize = 1_000;
 
-/// Answers a question; cursors are refs.
+/// Answers a question; places are refs.
 pub(crate) async fn answers(
     view: &View,
     question: Question,

@@ -15,7 +15,8 @@ use crate::direct::{Direct, Rows};
 use crate::error::{ApiError, Code, cut};
 use crate::schema::access::may;
 use crate::schema::call::call;
-use crate::schema::connection::{Connection, Counted, Edge, Listed, PageRequest, invalid_cursor, named};
+use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
+use crate::schema::cursor::number;
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::ids::GlobalId;
@@ -335,7 +336,7 @@ impl TestCase {
     }
 }
 
-/// What stands between the function and the name in a cursor.
+/// What stands between the function and the name in a place.
 const BETWEEN: char = ':';
 
 /// The test cases of a program, by function and name: all, or those of one function.
@@ -353,14 +354,10 @@ pub(crate) async fn cases(
             Err(_) => view.function_named(&given)?,
         }),
     };
-    let place = |cursor: &str| {
-        let (function, name) = cursor.split_once(BETWEEN)?;
-        Some(CasePlace { function: function.parse().ok()?, name: name.to_owned() })
-    };
-    let after = match page.after_name()? {
-        None => None,
-        Some(cursor) => Some(place(cursor).ok_or_else(|| invalid_cursor(cursor))?),
-    };
+    let after = page.after(|place| {
+        let (function, name) = place.split_once(BETWEEN)?;
+        Some(CasePlace { function: number(function)?, name: name.to_owned() })
+    })?;
     let (engine, open) = (view.engine(), view.open());
     let total = match Counted::of(context) {
         Counted::Yes => engine.count_cases(open, function).await.map_err(fail)?,
@@ -368,10 +365,10 @@ pub(crate) async fn cases(
     };
     let found = engine.cases(open, function, after.as_ref(), page.first).await.map_err(fail)?;
     budget::count(context, found.cases.iter().map(|case| TestCase::text_bytes(case)).sum())?;
-    let cursor = |case: &engine::Case| named(&format!("{}{BETWEEN}{}", case.function.number(), case.name));
-    let edges = TestCase::all(view, found.cases).await?;
-    let edges = edges.into_iter().map(|node| Edge { cursor: cursor(node.case()), node }).collect();
-    Ok(Connection::known(&page, found.more, usize::try_from(total).unwrap_or(usize::MAX), edges))
+    let place = |case: &engine::Case| format!("{}{BETWEEN}{}", case.function.number(), case.name);
+    let cases = TestCase::all(view, found.cases).await?;
+    let items = cases.into_iter().map(|case| (place(case.case()), case));
+    Ok(Connection::known(&page, found.more, usize::try_from(total).unwrap_or(usize::MAX), items))
 }
 
 /// Adds a test case.

@@ -459,6 +459,8 @@ pub(crate) async fn uncovered(
     function: Option<&str>,
 ) -> Result<Connection<ComputeNode>, ApiError> {
     allow(context, "Program.uncovered")?;
+    // What is no cursor is told before anything is run.
+    page.start()?;
     let functions = match function {
         Some(given) => vec![view.function_named(given).map_err(|error| error.at("function"))?],
         None => view.program().functions().map(|(of, _)| of).collect(),

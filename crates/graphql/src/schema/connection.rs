@@ -1,12 +1,14 @@
 //! Relay connections: pages of lists, with their nodes, cursors and total.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use async_graphql::{Context, Object, SimpleObject, TypeName};
 
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
-use crate::error::{ApiError, Code, cut};
+use crate::error::{ApiError, Code};
+use crate::schema::cursor::{List, number};
 
 /// Where a page stands in its list.
 #[derive(Clone, Debug, Default, SimpleObject)]
@@ -24,58 +26,64 @@ pub struct PageInfo {
 /// The most items on one page.
 pub const MAX_PAGE: usize = 1_000;
 
-/// The first items after a cursor, as a caller asked for them.
+/// Checks how many items a caller asks for at most.
+pub fn page_size(first: impl Into<i32>) -> Result<usize, ApiError> {
+    let first = first.into();
+    let first = usize::try_from(first).map_err(|_| {
+        ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
+    })?;
+    if first > MAX_PAGE {
+        return Err(ApiError::limit("pageSize", MAX_PAGE as u64, first as u64));
+    }
+    Ok(first)
+}
+
+/// The first items of a list after a cursor, as a caller asked for them.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
     /// How many at most.
     pub first: usize,
-    /// The cursor after which the page begins.
-    pub after: Option<String>,
+    list: List,
+    /// As it was given: what it says is read where the page is made, which is where it is refused.
+    after: Option<String>,
 }
 
 impl PageRequest {
     /// Checks the arguments of a list field.
-    pub fn new(first: impl Into<i32>, after: Option<String>) -> Result<PageRequest, ApiError> {
-        let first = first.into();
-        let first = usize::try_from(first).map_err(|_| {
-            ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
-        })?;
-        if first > MAX_PAGE {
-            return Err(ApiError::limit("pageSize", MAX_PAGE as u64, first as u64));
-        }
-        Ok(PageRequest { first, after })
+    pub fn new(list: List, first: impl Into<i32>, after: Option<String>) -> Result<PageRequest, ApiError> {
+        Ok(PageRequest { first: page_size(first)?, list, after })
     }
 
-    /// The cursor as the number that the list's cursors hold.
+    /// The place after which the page begins, by what reads places of the list.
+    pub fn after<'p, P>(&'p self, read: impl FnOnce(&'p str) -> Option<P>) -> Result<Option<P>, ApiError> {
+        let Some(cursor) = &self.after else { return Ok(None) };
+        let place = read(self.list.place(cursor)?);
+        Ok(Some(place.ok_or_else(|| self.list.invalid(cursor))?))
+    }
+
+    /// The place, in a list whose places are numbers.
     pub fn after_number(&self) -> Result<Option<u64>, ApiError> {
-        self.after.as_deref().map(|after| after.parse().map_err(|_| invalid_cursor(after))).transpose()
+        self.after(number)
     }
 
-    /// The cursor as the name that the list's cursors hold.
+    /// The place, in a list whose places are names.
     pub fn after_name(&self) -> Result<Option<&str>, ApiError> {
-        let read = |after| str::strip_prefix(after, NAMED).ok_or_else(|| invalid_cursor(after));
-        self.after.as_deref().map(read).transpose()
+        self.after(Some)
     }
 
-    /// The first number that can stand on the page, in a list whose cursors are ascending numbers.
+    /// The first number that can stand on the page, in a list whose places are ascending numbers.
     pub fn start(&self) -> Result<u64, ApiError> {
-        Ok(self.after_number()?.map_or(0, |number| number.saturating_add(1)))
+        Ok(self.after_number()?.map_or(0, |number| number + 1))
     }
-}
 
-/// What a cursor that is a name begins with.
-const NAMED: char = '=';
+    /// The error for a cursor whose place is none of the list.
+    pub fn invalid(&self) -> ApiError {
+        self.list.invalid(self.after.as_deref().unwrap_or_default())
+    }
 
-/// The cursor of an item in a list that is sorted by names.
-pub(crate) fn named(name: &str) -> String {
-    format!("{NAMED}{name}")
-}
-
-/// The error for a cursor that this list did not issue.
-pub fn invalid_cursor(given: &str) -> ApiError {
-    let given = cut(given);
-    let message = format!("`{given}` is not a cursor of this list");
-    ApiError::new(Code::CursorInvalid, message).data(serde_json::json!({ "given": given }))
+    fn edge<T>(&self, place: impl Display, node: T) -> Edge<T> {
+        Edge { cursor: self.list.cursor(place), node }
+    }
 }
 
 /// An item with its cursor.
@@ -123,24 +131,24 @@ impl Counted {
 type Total = Arc<dyn Fn() -> usize + Send + Sync>;
 
 impl<T> Connection<T> {
-    /// A page from items that start after the request's cursor; one item more than asked for tells that more follow.
-    pub fn collect(
+    /// A page from items with their places that start after the request's cursor; one item more than asked for tells that
+    /// more follow.
+    pub fn collect<P: Display>(
         page: &PageRequest,
         total: usize,
-        items: impl IntoIterator<Item = (String, T)>,
+        items: impl IntoIterator<Item = (P, T)>,
     ) -> Connection<T> {
         Connection::counted_by(page, move || total, items)
     }
 
     /// The same for a list that must be walked to be counted: that happens when `totalCount` is selected.
-    pub fn counted_by(
+    pub fn counted_by<P: Display>(
         page: &PageRequest,
         total: impl Fn() -> usize + Send + Sync + 'static,
-        items: impl IntoIterator<Item = (String, T)>,
+        items: impl IntoIterator<Item = (P, T)>,
     ) -> Connection<T> {
         let mut items = items.into_iter();
-        let edges: Vec<Edge<T>> =
-            items.by_ref().take(page.first).map(|(cursor, node)| Edge { cursor, node }).collect();
+        let edges = items.by_ref().take(page.first).map(|(place, node)| page.edge(place, node)).collect();
         Connection {
             more: items.next().is_some(),
             edges,
@@ -149,13 +157,19 @@ impl<T> Connection<T> {
         }
     }
 
-    /// A page whose items and total somebody else has found.
-    pub fn known(page: &PageRequest, more: bool, total: usize, edges: Vec<Edge<T>>) -> Connection<T> {
+    /// A page whose items, with their places, and total somebody else has found.
+    pub fn known<P: Display>(
+        page: &PageRequest,
+        more: bool,
+        total: usize,
+        items: impl IntoIterator<Item = (P, T)>,
+    ) -> Connection<T> {
+        let edges = items.into_iter().map(|(place, node)| page.edge(place, node)).collect();
         Connection { more, edges, earlier: page.after.is_some(), total: Arc::new(move || total) }
     }
 
-    /// A page of a list that is there as a whole, sorted by name; cursors are names behind a mark, so that an item that
-    /// comes or goes moves no other.
+    /// A page of a list that is there as a whole, sorted by name; places are names, so that an item that comes or goes moves
+    /// no other.
     pub fn sorted(
         page: &PageRequest,
         items: Vec<T>,
@@ -164,20 +178,20 @@ impl<T> Connection<T> {
         let after = page.after_name()?;
         let total = items.len();
         let rest = items.into_iter().filter(|item| after.is_none_or(|after| name(item) > after));
-        let rest: Vec<_> = rest.map(|item| (named(name(&item)), item)).collect();
+        let rest: Vec<_> = rest.map(|item| (name(&item).to_owned(), item)).collect();
         Ok(Connection::collect(page, total, rest))
     }
 
-    /// A page of a list that is there as a whole, in an order of its own; cursors are names.
+    /// A page of a list that is there as a whole, in an order of its own; places are names.
     pub fn by_name(
         page: &PageRequest,
         items: Vec<T>,
         name: impl Fn(&T) -> String,
     ) -> Result<Connection<T>, ApiError> {
-        let start = match page.after.as_deref() {
+        let start = match page.after_name()? {
             Some(after) => {
                 let last = items.iter().position(|item| name(item) == after);
-                last.ok_or_else(|| invalid_cursor(after))? + 1
+                last.ok_or_else(|| page.invalid())? + 1
             }
             None => 0,
         };
@@ -186,11 +200,10 @@ impl<T> Connection<T> {
         Ok(Connection::collect(page, total, rest))
     }
 
-    /// A page of a list that is there as a whole and does not change; cursors are positions.
+    /// A page of a list that is there as a whole and does not change; places are positions.
     pub fn slice(page: &PageRequest, items: Vec<T>) -> Result<Connection<T>, ApiError> {
         let (total, start) = (items.len(), usize::try_from(page.start()?).unwrap_or(usize::MAX));
-        let rest = items.into_iter().enumerate().skip(start).map(|(at, item)| (at.to_string(), item));
-        Ok(Connection::collect(page, total, rest))
+        Ok(Connection::collect(page, total, items.into_iter().enumerate().skip(start)))
     }
 }
 

@@ -6,7 +6,8 @@ use lmlang_verify as verify;
 
 use crate::direct::Direct;
 use crate::error::ApiError;
-use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
+use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::cursor::number;
 use crate::schema::fixes::Fix;
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
@@ -177,15 +178,14 @@ impl Within {
     }
 }
 
-/// A page of findings; cursors name the place in their order.
+/// A page of findings; places are those in their order: `7.12.0`.
 pub(crate) fn page(
     view: &View,
     request: &PageRequest,
     within: Within,
     severity: Option<Severity>,
 ) -> Result<Connection<Diagnostic>, ApiError> {
-    let read = |after: &str| key(after).filter(|key| within.holds(*key)).ok_or_else(|| invalid_cursor(after));
-    let after = request.after.as_deref().map(read).transpose()?;
+    let after = request.after(|place| key(place).filter(|key| within.holds(*key)))?;
     let fits = move |one: &verify::Diagnostic| match (severity, one.severity()) {
         (None, _)
         | (Some(Severity::Error), verify::Severity::Error)
@@ -195,18 +195,18 @@ pub(crate) fn page(
     let counted = view.clone();
     let total = move || within.from(counted.findings(), None).filter(|(_, one)| fits(one)).count();
     let items = within.from(view.findings(), after).filter(|(_, one)| fits(one)).map(|(key, one)| {
-        let cursor = format!("{}.{}.{}", key.owner, key.entity, key.position);
-        (cursor, Diagnostic::new(view, one.clone()))
+        let place = format!("{}.{}.{}", key.owner, key.entity, key.position);
+        (place, Diagnostic::new(view, one.clone()))
     });
     Ok(Connection::counted_by(request, total, items))
 }
 
-fn key(cursor: &str) -> Option<verify::Key> {
-    let mut parts = cursor.split('.');
+fn key(place: &str) -> Option<verify::Key> {
+    let mut parts = place.split('.');
     let key = verify::Key {
-        owner: parts.next()?.parse().ok()?,
-        entity: parts.next()?.parse().ok()?,
-        position: parts.next()?.parse().ok()?,
+        owner: number(parts.next()?)?,
+        entity: number(parts.next()?)?,
+        position: number(parts.next()?)?.try_into().ok()?,
     };
     parts.next().is_none().then_some(key)
 }

@@ -9,6 +9,7 @@ use lmlang_ir::Ref;
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Int, Or};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
@@ -104,14 +105,14 @@ impl EditRecord {
     }
 }
 
-/// The edits from an index on with their cursors, which are positions: no list of edits changes.
+/// The edits from an index on with their places, which are positions: no list of edits changes.
 pub(crate) fn records(
     edits: &[history::Edit],
     from: u64,
-) -> impl Iterator<Item = (String, EditRecord)> + use<'_> {
+) -> impl Iterator<Item = (usize, EditRecord)> + use<'_> {
     let from = usize::try_from(from).unwrap_or(usize::MAX);
     let rest = edits.iter().enumerate().skip(from);
-    rest.map(|(index, edit)| (index.to_string(), EditRecord { index, edit: edit.clone() }))
+    rest.map(|(index, edit)| (index, EditRecord { index, edit: edit.clone() }))
 }
 
 /// How two revisions differ.
@@ -173,12 +174,12 @@ impl ProgramDiff {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<FunctionDiff>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+        nullable(PageRequest::new(List::DiffFunctions, first, after).and_then(|page| {
             let from = page.start()?;
             let changes = self.diff.functions.iter().filter(|change| change.function.number() >= from);
             let diffs = changes.map(|change| {
                 let diff = FunctionDiff { diff: self.clone(), change: change.clone() };
-                (change.function.number().to_string(), diff)
+                (change.function.number(), diff)
             });
             Ok(Connection::collect(&page, self.diff.functions.len(), diffs))
         }))
@@ -212,7 +213,7 @@ impl ProgramDiff {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<EditRecord>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+        nullable(PageRequest::new(List::DiffEdits, first, after).and_then(|page| {
             let from = page.start()?;
             Ok(Connection::collect(&page, self.diff.edits.len(), records(&self.diff.edits, from)))
         }))

@@ -7,7 +7,7 @@ use lmlang_ir::{Source, text};
 
 use crate::direct::{Direct, Selected, Writer, leaf, maybe, object, word};
 use crate::error::ApiError;
-use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
+use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::function::Function;
 use crate::schema::node::{ComputeNode, ValueSource};
 use crate::schema::region::Region;
@@ -256,16 +256,18 @@ fn page(
     edges: impl Iterator<Item = Edge>,
 ) -> Result<Connection<FlowEdge>, ApiError> {
     let wanted = edges.filter(|edge| kind.is_none_or(|kind| EdgeKind::from(edge.kind()) == kind));
-    let after: Option<EdgeRef> =
-        page.after.as_deref().map(|after| after.parse().map_err(|_| invalid_cursor(after))).transpose()?;
     let mut rest = wanted;
-    if let Some(after) = after
+    if let Some(after) = page.after(place)?
         && !rest.by_ref().any(|edge| edge.id == after)
     {
-        return Err(invalid_cursor(page.after.as_deref().unwrap_or_default()));
+        return Err(page.invalid());
     }
-    let items = rest.map(|edge| (edge.id.to_string(), FlowEdge::new(function, edge)));
+    let items = rest.map(|edge| (edge.id, FlowEdge::new(function, edge)));
     Ok(Connection::collect(page, total, items))
+}
+
+fn place(text: &str) -> Option<EdgeRef> {
+    text.parse().ok()
 }
 
 fn count(edges: impl Iterator<Item = Edge>, kind: Option<EdgeKind>) -> usize {
@@ -279,9 +281,7 @@ pub(crate) fn all_edges(
     kind: Option<EdgeKind>,
 ) -> Result<Connection<FlowEdge>, ApiError> {
     let body = function.function.body();
-    let after: Option<EdgeRef> =
-        request.after.as_deref().map(|after| after.parse().map_err(|_| invalid_cursor(after))).transpose()?;
-    let from = after.map_or(0, |after| after.node.number());
+    let from = request.after(place)?.map_or(0, |after| after.node.number());
     let counts = body.counts();
     let total = match kind {
         Some(EdgeKind::Data) => counts.data_edges,

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
 use crate::schema::call::call;
-use crate::schema::connection::{Connection, Counted, Edge, Listed, PageRequest, invalid_cursor, named};
+use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
 use crate::schema::defaults::{No, Or};
 use crate::schema::failure::{entity_conflict, entity_value, fail};
 use crate::schema::ids::GlobalId;
@@ -240,25 +240,21 @@ pub(crate) async fn page(
         label: label.map(|label| read("label", &label, Label::new)).transpose()?,
         key: key.map(|key| read("key", &key, Key::new)).transpose()?,
     };
-    let after =
-        page.after_name()?.map(|after| name_of(after).ok_or_else(|| invalid_cursor(after))).transpose()?;
+    let after = page.after(name_of)?;
     let found = engine.entity_page(&filter, after.as_ref(), page.first).await.map_err(fail)?;
     let total = match Counted::of(context) {
         Counted::Yes => engine.count_entities(&filter).await.map_err(fail)?,
         Counted::No => 0,
     };
-    let edge = |entity: entities::Entity| Edge {
-        cursor: named(&entity.name().to_string()),
-        node: Entity::new(entity),
-    };
-    let edges: Vec<Edge<Entity>> = found.items.into_iter().map(edge).collect();
-    budget::count(context, edges.iter().map(|edge| edge.node.bytes()).sum())?;
-    Ok(Connection::known(&page, found.more, usize::try_from(total).unwrap_or(usize::MAX), edges))
+    let entities: Vec<Entity> = found.items.into_iter().map(Entity::new).collect();
+    budget::count(context, entities.iter().map(Entity::bytes).sum())?;
+    let items = entities.into_iter().map(|entity| (entity.0.name(), entity));
+    Ok(Connection::known(&page, found.more, usize::try_from(total).unwrap_or(usize::MAX), items))
 }
 
 /// No label has a colon.
-fn name_of(cursor: &str) -> Option<EntityRef> {
-    let (label, key) = cursor.split_once(':')?;
+fn name_of(place: &str) -> Option<EntityRef> {
+    let (label, key) = place.split_once(':')?;
     Some(EntityRef { label: Label::new(label).ok()?, key: Key::new(key).ok()? })
 }
 

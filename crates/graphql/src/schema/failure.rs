@@ -6,6 +6,7 @@ use lmlang_entities::{ConstraintViolation, Place, ValidationError};
 use lmlang_interp::{BreakpointError, ExpressionError};
 
 use crate::error::{ApiError, Code, cut};
+use crate::schema::cursor::List;
 
 /// The client's view of an engine error. Messages of the database, and what is wrong with damaged data, stay in the log.
 pub fn fail(error: Error) -> ApiError {
@@ -39,7 +40,8 @@ pub fn fail(error: Error) -> ApiError {
             .data(serde_json::json!({ "which": "moduleEntries", "limit": limit, "actual": count })),
         Error::IdempotencyMismatch => ApiError::new(Code::IdempotencyMismatch, message),
         Error::CursorInvalid { given, of, why } => {
-            let given = cut(&given);
+            let list = List::of(&given).map(|list| format!("it is one of `{}`", list.field()));
+            let (given, why) = (cut(&given), list.unwrap_or(why));
             ApiError::new(Code::CursorInvalid, format!("`{given}` is not a cursor of {of}: {why}"))
                 .data(serde_json::json!({ "given": given }))
         }

@@ -8,7 +8,7 @@ use lmlang_ir::RefKind;
 
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
-use crate::schema::connection::{Connection, Edge, Listed, PageRequest};
+use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::failure::fail;
 use crate::schema::outcome::EntityKind;
 use crate::schema::view::View;
@@ -40,7 +40,7 @@ impl Listed for Found {
 /// The most bytes of a question.
 pub(crate) const QUESTION_BYTES: usize = 1_000;
 
-/// Finds entities of a program; cursors are positions.
+/// Finds entities of a program; places are positions.
 pub(crate) async fn find(
     engine: &Engine,
     (program, at): (&str, Option<&str>),
@@ -61,18 +61,18 @@ pub(crate) async fn find(
         let program = view.program();
         let found = search::find(program, &query, &kinds);
         let shown = found.iter().enumerate().skip(start).take(page.first);
-        let edges = shown.map(|(at, found)| Edge {
-            cursor: at.to_string(),
-            node: Found {
+        let items = shown.map(|(at, found)| {
+            let found = Found {
                 reference: found.of.to_string(),
                 kind: found.of.kind.into(),
                 path: search::path(program, found.of),
                 text: one_line(program, found.of),
                 score: found.score,
-            },
+            };
+            (at, found)
         });
         let more = found.len() > start.saturating_add(page.first);
-        Connection::known(&page, more, found.len(), edges.collect())
+        Connection::known(&page, more, found.len(), items)
     };
     engine.compute(work).await.map_err(fail)
 }

@@ -9,6 +9,7 @@ use crate::direct::{Direct, Rows, Selected, Writer, leaf, object, word};
 use crate::error::ApiError;
 use crate::schema::access::allow;
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Full, Int, Or};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::edge::{self, EdgeKind, FlowEdge};
@@ -171,12 +172,11 @@ impl Function {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Region>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+        nullable(PageRequest::new(List::FunctionRegions, first, after).and_then(|page| {
             let body = self.function.body();
             let from = page.start()?;
             let total = body.counts().regions as usize;
-            let regions =
-                body.regions_from(from).map(|(of, _)| (of.number().to_string(), Region::new(self, of)));
+            let regions = body.regions_from(from).map(|(of, _)| (of.number(), Region::new(self, of)));
             Ok(Connection::collect(&page, total, regions))
         }))
     }
@@ -188,12 +188,11 @@ impl Function {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<ComputeNode>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+        nullable(PageRequest::new(List::FunctionNodes, first, after).and_then(|page| {
             let body = self.function.body();
             let from = page.start()?;
             let total = body.counts().nodes as usize;
-            let nodes =
-                body.nodes_from(from).map(|(of, _)| (of.number().to_string(), ComputeNode::new(self, of)));
+            let nodes = body.nodes_from(from).map(|(of, _)| (of.number(), ComputeNode::new(self, of)));
             Ok(Connection::collect(&page, total, nodes))
         }))
     }
@@ -206,7 +205,10 @@ impl Function {
         after: Option<String>,
         #[graphql(desc = "Only edges of this kind.")] kind: Option<EdgeKind>,
     ) -> Option<Result<Connection<FlowEdge>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| edge::all_edges(self, &page, kind)))
+        nullable(
+            PageRequest::new(List::FunctionEdges, first, after)
+                .and_then(|page| edge::all_edges(self, &page, kind)),
+        )
     }
 
     /// Functions that call it or take a reference to it, by ref.
@@ -216,7 +218,10 @@ impl Function {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Function>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| users(&self.view, self.of.into(), &page)))
+        nullable(
+            PageRequest::new(List::Callers, first, after)
+                .and_then(|page| users(&self.view, self.of.into(), &page)),
+        )
     }
 
     /// Functions that it calls or takes a reference to, by ref.
@@ -226,7 +231,7 @@ impl Function {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Function>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+        nullable(PageRequest::new(List::Callees, first, after).and_then(|page| {
             let mut callees: Vec<FuncRef> = self
                 .function
                 .body()
@@ -238,8 +243,7 @@ impl Function {
             let from = page.start()?;
             let total = callees.len();
             let rest = callees.into_iter().filter(|of| of.number() >= from);
-            let items =
-                rest.filter_map(|of| Some((of.number().to_string(), Function::new(&self.view, of).ok()?)));
+            let items = rest.filter_map(|of| Some((of.number(), Function::new(&self.view, of).ok()?)));
             Ok(Connection::collect(&page, total, items))
         }))
     }
@@ -296,7 +300,7 @@ impl Function {
         #[graphql(desc = "Only findings of this severity.")] severity: Option<Severity>,
     ) -> Option<Result<Connection<Diagnostic>>> {
         nullable(
-            PageRequest::new(first, after)
+            PageRequest::new(List::FunctionDiagnostics, first, after)
                 .and_then(|page| diagnostics::page(&self.view, &page, Within::Function(self.of), severity)),
         )
     }
@@ -392,8 +396,7 @@ pub(crate) fn users(
     let total =
         move || counted.program().users_of(of).filter(|(user, _)| FuncRef::try_from(*user).is_ok()).count();
     let functions = view.program().users_from(of, from).filter_map(|(user, _)| FuncRef::try_from(user).ok());
-    let items =
-        functions.filter_map(|user| Some((user.number().to_string(), Function::new(view, user).ok()?)));
+    let items = functions.filter_map(|user| Some((user.number(), Function::new(view, user).ok()?)));
     Ok(Connection::counted_by(page, total, items))
 }
 
@@ -433,7 +436,7 @@ impl Param {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<FlowEdge>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| match self.source {
+        nullable(PageRequest::new(List::ParamUses, first, after).and_then(|page| match self.source {
             Some(source) => edge::uses(&self.function, source, &page),
             None => Connection::slice(&page, Vec::new()),
         }))

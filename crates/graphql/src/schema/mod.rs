@@ -17,6 +17,7 @@ pub mod code_page;
 mod compound_input;
 pub mod connection;
 pub mod context;
+pub mod cursor;
 pub mod defaults;
 pub mod detail;
 pub mod diagnostics;

@@ -6,6 +6,7 @@ use lmlang_ir::{FuncRef, ModuleRef, Ref};
 use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Int, Or};
 use crate::schema::edit_input::Visibility;
 use crate::schema::function::Function;
@@ -102,7 +103,7 @@ impl Module {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Function>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+        nullable(PageRequest::new(List::ModuleFunctions, first, after).and_then(|page| {
             let members = self.view.program().members(Some(self.of));
             let functions = members.filter_map(|(_, of)| FuncRef::try_from(of).ok());
             let functions = functions.filter_map(|of| Function::new(&self.view, of).ok()).collect();

@@ -8,7 +8,7 @@ use lmlang_ir::{ContractRef, FuncRef, Ref, TypeRef, text};
 
 use crate::direct::{Direct, Rows};
 use crate::error::{ApiError, Code};
-use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
+use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::defaults::{Both, Int, No, Or, Standard};
 use crate::schema::detail::Detail;
 use crate::schema::edge::{EdgeKind, FlowEdge};
@@ -273,15 +273,12 @@ impl Listed for Call {
     const EDGE: &'static str = "CallEdge";
 }
 
-/// Who calls whom, by caller and callee; cursors are `f7-f8`.
+/// Who calls whom, by caller and callee; places are `f7-f8`.
 pub(crate) fn call_graph(view: &View, page: &PageRequest) -> std::result::Result<Connection<Call>, ApiError> {
-    let after = match &page.after {
-        None => None,
-        Some(after) => {
-            let pair = after.split_once('-').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-            Some(pair.ok_or_else(|| invalid_cursor(after))?)
-        }
-    };
+    let after = page.after(|place| {
+        let (caller, callee) = place.split_once('-')?;
+        Some((caller.parse::<FuncRef>().ok()?, callee.parse::<FuncRef>().ok()?))
+    })?;
     let function = |of: Ref| FuncRef::try_from(of).ok();
     let mentions = view.program().all_users();
     let mut calls: Vec<(FuncRef, FuncRef, u32)> = mentions

@@ -7,7 +7,8 @@ use lmlang_ir::{NodeRef, Source, text};
 
 use crate::direct::{Direct, Out, Selected, Writer, leaf, list, maybe, object, one, word};
 use crate::error::ApiError;
-use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::connection::{Connection, Listed, PageRequest, page_size};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Full, Int, Or};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::edge::{self, EdgeKind, FlowEdge};
@@ -141,7 +142,7 @@ impl ComputeNode {
     ) -> Option<Result<Connection<Region>>> {
         let regions = self.record().regions().iter().map(|of| Region::new(&self.function, *of)).collect();
         nullable(
-            PageRequest::new(first, after)
+            PageRequest::new(List::NodeRegions, first, after)
                 .and_then(|page| Connection::by_name(&page, regions, |one| one.of.to_string())),
         )
     }
@@ -169,7 +170,9 @@ impl ComputeNode {
         after: Option<String>,
         #[graphql(desc = "Only edges of this kind.")] kind: Option<EdgeKind>,
     ) -> Option<Result<Connection<FlowEdge>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| edge::incoming(self, &page, kind)))
+        nullable(
+            PageRequest::new(List::Incoming, first, after).and_then(|page| edge::incoming(self, &page, kind)),
+        )
     }
 
     /// Edges that come from it, data edges first, by the node that they lead to.
@@ -180,7 +183,9 @@ impl ComputeNode {
         after: Option<String>,
         #[graphql(desc = "Only edges of this kind.")] kind: Option<EdgeKind>,
     ) -> Option<Result<Connection<FlowEdge>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| edge::outgoing(self, &page, kind)))
+        nullable(
+            PageRequest::new(List::Outgoing, first, after).and_then(|page| edge::outgoing(self, &page, kind)),
+        )
     }
 
     /// Its text form, with the regions that it owns.
@@ -201,7 +206,7 @@ impl ComputeNode {
         after: Option<String>,
         #[graphql(desc = "Only findings of this severity.")] severity: Option<Severity>,
     ) -> Option<Result<Connection<Diagnostic>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+        nullable(PageRequest::new(List::NodeDiagnostics, first, after).and_then(|page| {
             let within = Within::Entity(self.function.of, self.of.number());
             diagnostics::page(&self.function.view, &page, within, severity)
         }))
@@ -365,8 +370,8 @@ impl Hole {
         context: &Context<'_>,
         #[graphql(desc = "How many at most.", default)] first: Or<Int<20>>,
     ) -> Option<Result<Vec<ScopeValue>>> {
-        let found = PageRequest::new(first, None).and_then(|page| {
-            let values = self.port.candidates(page.first);
+        let found = page_size(first).and_then(|first| {
+            let values = self.port.candidates(first);
             budget::count(context, values.iter().map(|value| value.text.len() as u64).sum())?;
             Ok(values)
         });
@@ -457,7 +462,7 @@ impl OutputPort {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<FlowEdge>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+        nullable(PageRequest::new(List::OutputUses, first, after).and_then(|page| {
             edge::uses(&self.node.function, Source::Node(self.node.of, self.index as u16), &page)
         }))
     }

@@ -15,6 +15,7 @@ use crate::schema::cases::{self, TestCase};
 use crate::schema::checking::{self, Counterexample, MutationReport};
 use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
 use crate::schema::context::{self as contexts, ContextInput, ContextPack};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Full, Int, Main, No, Or, Standard};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::diff::ProgramDiff;
@@ -148,11 +149,10 @@ impl Program {
         after: Option<String>,
     ) -> Nullable<Connection<Module>> {
         self.read(async |view| {
-            let page = PageRequest::new(first, after)?;
+            let page = PageRequest::new(List::Modules, first, after)?;
             let from = page.start()?;
             let modules = view.program().modules().filter(|(of, _)| of.number() >= from);
-            let items =
-                modules.filter_map(|(of, _)| Some((of.number().to_string(), Module::new(view, of).ok()?)));
+            let items = modules.filter_map(|(of, _)| Some((of.number(), Module::new(view, of).ok()?)));
             Ok(Connection::collect(&page, view.program().totals().modules as usize, items))
         })
         .await
@@ -166,10 +166,9 @@ impl Program {
         after: Option<String>,
     ) -> Nullable<Connection<TypeDef>> {
         self.read(async |view| {
-            let page = PageRequest::new(first, after)?;
+            let page = PageRequest::new(List::Types, first, after)?;
             let types = view.program().types_from(page.start()?);
-            let items =
-                types.filter_map(|(of, _)| Some((of.number().to_string(), TypeDef::new(view, of).ok()?)));
+            let items = types.filter_map(|(of, _)| Some((of.number(), TypeDef::new(view, of).ok()?)));
             Ok(Connection::collect(&page, view.program().totals().types as usize, items))
         })
         .await
@@ -184,14 +183,13 @@ impl Program {
         #[graphql(desc = "Only storage of this kind.")] kind: Option<StorageKind>,
     ) -> Nullable<Connection<Storage>> {
         self.read(async |view| {
-            let page = PageRequest::new(first, after)?;
+            let page = PageRequest::new(List::Storage, first, after)?;
             let fits =
                 move |of: &lmlang_ir::Storage| kind.is_none_or(|kind| kind == StorageKind::of(&of.kind));
             let counted = view.clone();
             let total = move || counted.program().all_storage().filter(|(_, of)| fits(of)).count();
             let found = view.program().storage_from(page.start()?).filter(|(_, of)| fits(of));
-            let items =
-                found.filter_map(|(of, _)| Some((of.number().to_string(), Storage::new(view, of).ok()?)));
+            let items = found.filter_map(|(of, _)| Some((of.number(), Storage::new(view, of).ok()?)));
             Ok(Connection::counted_by(&page, total, items))
         })
         .await
@@ -210,7 +208,7 @@ impl Program {
         #[graphql(desc = "Only those that are complete, or only those that are not.")] complete: Option<bool>,
     ) -> Nullable<Connection<Function>> {
         self.read(async |view| {
-            let page = PageRequest::new(first, after)?;
+            let page = PageRequest::new(List::Functions, first, after)?;
             let filter = FunctionFilter {
                 module: module.map(|module| view.module_named(&module)).transpose()?,
                 search: search.map(|search| search.to_lowercase()),
@@ -224,8 +222,7 @@ impl Program {
                 false => counted.program().functions().filter(|(of, _)| counting.fits(&counted, *of)).count(),
             };
             let functions = view.program().functions_from(from).filter(|(of, _)| filter.fits(view, *of));
-            let items = functions
-                .filter_map(|(of, _)| Some((of.number().to_string(), Function::new(view, of).ok()?)));
+            let items = functions.filter_map(|(of, _)| Some((of.number(), Function::new(view, of).ok()?)));
             Ok(Connection::counted_by(&page, total, items))
         })
         .await
@@ -274,7 +271,10 @@ impl Program {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<ComputeNode>> {
-        self.read(async |view| search::search(view, filter, PageRequest::new(first, after)?).await).await
+        self.read(async |view| {
+            search::search(view, filter, PageRequest::new(List::Search, first, after)?).await
+        })
+        .await
     }
 
     /// What lies around some nodes or functions, at most three edges away.
@@ -306,7 +306,10 @@ impl Program {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Impact> {
-        self.read(async |view| neighbourhood::impact(view, &of, &PageRequest::new(first, after)?)).await
+        self.read(async |view| {
+            neighbourhood::impact(view, &of, &PageRequest::new(List::Affected, first, after)?)
+        })
+        .await
     }
 
     /// Who calls whom, by caller and callee.
@@ -316,7 +319,8 @@ impl Program {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<Call>> {
-        self.read(async |view| neighbourhood::call_graph(view, &PageRequest::new(first, after)?)).await
+        self.read(async |view| neighbourhood::call_graph(view, &PageRequest::new(List::Calls, first, after)?))
+            .await
     }
 
     /// All its nodes with the edges of data between them, as flat lists: for a picture of the whole. Who calls whom is told by
@@ -351,8 +355,10 @@ impl Program {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<Answer>> {
-        self.read(async |view| analysis::answers(view, question, of, PageRequest::new(first, after)?).await)
-            .await
+        self.read(async |view| {
+            analysis::answers(view, question, of, PageRequest::new(List::Answers, first, after)?).await
+        })
+        .await
     }
 
     /// Its text form, or that of one module. Above `maxBytes` an error that names the modules to ask for.
@@ -401,7 +407,12 @@ impl Program {
         #[graphql(desc = "Only findings of this severity.")] severity: Option<Severity>,
     ) -> Nullable<Connection<Diagnostic>> {
         self.read(async |view| {
-            diagnostics::page(view, &PageRequest::new(first, after)?, Within::Program, severity)
+            diagnostics::page(
+                view,
+                &PageRequest::new(List::Diagnostics, first, after)?,
+                Within::Program,
+                severity,
+            )
         })
         .await
     }
@@ -424,7 +435,7 @@ impl Program {
         #[graphql(desc = "With what merges brought in, of 200 branches at most.", default)] merged: Or<No>,
     ) -> Nullable<Connection<Revision>> {
         self.read(async |view| {
-            let page = PageRequest::new(first, after)?;
+            let page = PageRequest::new(List::History, first, after)?;
             let only = revision::Only { author, touching, kind, merged: merged.0 };
             revision::history(view, page, Counted::of(context), only).await
         })
@@ -438,7 +449,10 @@ impl Program {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<Branch>> {
-        self.read(async |view| revision::branches(view, &PageRequest::new(first, after)?).await).await
+        self.read(async |view| {
+            revision::branches(view, &PageRequest::new(List::Branches, first, after)?).await
+        })
+        .await
     }
 
     /// Its checkpoints, by name.
@@ -448,7 +462,10 @@ impl Program {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<Checkpoint>> {
-        self.read(async |view| revision::checkpoints(view, &PageRequest::new(first, after)?).await).await
+        self.read(async |view| {
+            revision::checkpoints(view, &PageRequest::new(List::Checkpoints, first, after)?).await
+        })
+        .await
     }
 
     /// What a merge of a branch into another one would come to, whichever revision is looked at.
@@ -483,8 +500,10 @@ impl Program {
         )]
         function: Option<String>,
     ) -> Nullable<Connection<TestCase>> {
-        self.read(async |view| cases::cases(context, view, PageRequest::new(first, after)?, function).await)
-            .await
+        self.read(async |view| {
+            cases::cases(context, view, PageRequest::new(List::Cases, first, after)?, function).await
+        })
+        .await
     }
 
     /// Looks for an input, with what is read of standard input, on which a function does not do the same at two revisions, for
@@ -540,7 +559,13 @@ impl Program {
         after: Option<String>,
     ) -> Nullable<Connection<ComputeNode>> {
         let found = async |view: &View| {
-            checking::uncovered(context, view, PageRequest::new(first, after)?, function.as_deref()).await
+            checking::uncovered(
+                context,
+                view,
+                PageRequest::new(List::Uncovered, first, after)?,
+                function.as_deref(),
+            )
+            .await
         };
         self.read(found).await
     }

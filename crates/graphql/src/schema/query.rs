@@ -11,7 +11,8 @@ use crate::error::{ApiError, Code, cut};
 use crate::schema::caller::{self, Caller};
 use crate::schema::cases::TestCase;
 use crate::schema::code_page::CodePage;
-use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest, named};
+use crate::schema::connection::{Connection, MAX_PAGE, PageRequest};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Int, No, Open, Or};
 use crate::schema::entities::{self, CypherResult, Entity};
 use crate::schema::failure::fail;
@@ -204,7 +205,7 @@ impl Query {
         #[graphql(desc = "Only those with this text in their names.")] search: Option<String>,
     ) -> Option<Result<Connection<Program>>> {
         let engine = context.data_unchecked::<Engine>();
-        let page = match PageRequest::new(first, after) {
+        let page = match PageRequest::new(List::Programs, first, after) {
             Ok(page) => page,
             Err(error) => return nullable(Err(error)),
         };
@@ -266,7 +267,7 @@ impl Query {
         after: Option<String>,
         #[graphql(desc = "Those that were revoked as well.", default)] revoked: Or<No>,
     ) -> Option<Result<Connection<ApiToken>>> {
-        nullable(match PageRequest::new(first, after) {
+        nullable(match PageRequest::new(List::Tokens, first, after) {
             Ok(page) => Box::pin(token::tokens(context, page, revoked.0)).await,
             Err(error) => Err(error),
         })
@@ -291,7 +292,7 @@ impl Query {
         after: Option<String>,
     ) -> Option<Result<Connection<Found>>> {
         let engine = context.data_unchecked::<Engine>();
-        nullable(match PageRequest::new(first, after) {
+        nullable(match PageRequest::new(List::Found, first, after) {
             Ok(page) => {
                 Box::pin(finding::find(engine, (&program_id, at.as_deref()), query, kinds, page)).await
             }
@@ -326,7 +327,7 @@ impl Query {
     ) -> Option<Result<Connection<Run>>> {
         let engine = context.data_unchecked::<Engine>();
         let which = run::Which { flow, status, session: session_id, program, started_by };
-        nullable(match PageRequest::new(first, after) {
+        nullable(match PageRequest::new(List::Runs, first, after) {
             Ok(page) => Box::pin(run::page(engine, page, which)).await,
             Err(error) => Err(error),
         })
@@ -365,7 +366,7 @@ impl Query {
         after: Option<String>,
     ) -> Option<Result<Connection<Interrupt>>> {
         let status: InterruptStatus = status.0;
-        nullable(match PageRequest::new(first, after) {
+        nullable(match PageRequest::new(List::Interrupts, first, after) {
             Ok(page) => Box::pin(interrupt::page(context, status, page)).await,
             Err(error) => Err(error),
         })
@@ -392,7 +393,7 @@ impl Query {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Session>>> {
-        nullable(match PageRequest::new(first, after) {
+        nullable(match PageRequest::new(List::Sessions, first, after) {
             Ok(page) => Box::pin(session::page(context, page)).await,
             Err(error) => Err(error),
         })
@@ -408,7 +409,7 @@ impl Query {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Entity>>> {
-        nullable(match PageRequest::new(first, after) {
+        nullable(match PageRequest::new(List::Entities, first, after) {
             Ok(page) => Box::pin(entities::page(context, label, key, page)).await,
             Err(error) => Err(error),
         })
@@ -470,11 +471,8 @@ async fn programs(
 ) -> std::result::Result<Connection<Program>, ApiError> {
     let after = page.after_name()?;
     let found = engine.programs(after, search, page.first).await.map_err(fail)?;
-    let mut edges = Vec::with_capacity(found.programs.len());
-    for info in found.programs {
-        edges.push(Edge { cursor: named(&info.name), node: Program::listed(engine, info) });
-    }
-    Ok(Connection::known(page, found.more, found.total as usize, edges))
+    let items = found.programs.into_iter().map(|info| (info.name.clone(), Program::listed(engine, info)));
+    Ok(Connection::known(page, found.more, found.total as usize, items))
 }
 
 async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> {

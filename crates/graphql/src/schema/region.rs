@@ -4,7 +4,8 @@ use async_graphql::{Context, Enum, ID, Object, Result};
 use lmlang_ir::{RegionOwner, RegionRef, text};
 
 use crate::direct::{Direct, Selected, Writer, leaf, object, one};
-use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
+use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Int, Or};
 use crate::schema::function::Function;
 use crate::schema::node::ComputeNode;
@@ -124,16 +125,15 @@ impl Region {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<ComputeNode>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+        nullable(PageRequest::new(List::RegionNodes, first, after).and_then(|page| {
             let body = self.function.function.body();
             let total = body.region(self.of).map_or(0, lmlang_ir::Region::len);
-            let item = |of| (lmlang_ir::Ref::from(of).to_string(), ComputeNode::new(&self.function, of));
-            match &page.after {
+            let item = |of| (of, ComputeNode::new(&self.function, of));
+            match page.after(|place| place.parse::<lmlang_ir::NodeRef>().ok())? {
                 None => Ok(Connection::collect(&page, total, body.nodes_in(self.of).map(item))),
-                Some(cursor) => {
-                    let last: lmlang_ir::NodeRef = cursor.parse().map_err(|_| invalid_cursor(cursor))?;
+                Some(last) => {
                     if body.node(last).is_none_or(|node| node.region() != self.of) {
-                        return Err(invalid_cursor(cursor));
+                        return Err(page.invalid());
                     }
                     Ok(Connection::collect(&page, total, body.nodes_after(self.of, last).map(item)))
                 }

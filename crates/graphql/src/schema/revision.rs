@@ -12,7 +12,8 @@ use lmlang_ir::{Place, Ref, RefKind};
 
 use crate::direct::Direct;
 use crate::error::ApiError;
-use crate::schema::connection::{Connection, Counted, Edge, Listed, MAX_PAGE, PageRequest};
+use crate::schema::connection::{Connection, Counted, Listed, MAX_PAGE, PageRequest};
+use crate::schema::cursor::{List, number};
 use crate::schema::defaults::{Int, Or};
 use crate::schema::diff::{ChangeCounts, EditRecord, records};
 use crate::schema::failure::fail;
@@ -173,7 +174,7 @@ impl Revision {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<EditRecord>>> {
-        let page = match PageRequest::new(first, after) {
+        let page = match PageRequest::new(List::RevisionEdits, first, after) {
             Ok(page) => page,
             Err(error) => return nullable(Err(error)),
         };
@@ -190,7 +191,7 @@ impl Revision {
         after: Option<String>,
         #[graphql(desc = "Only what is still alive, or only what is not.")] alive: Option<bool>,
     ) -> Option<Result<Connection<TouchedEntity>>> {
-        let page = match PageRequest::new(first, after) {
+        let page = match PageRequest::new(List::Touched, first, after) {
             Ok(page) => page,
             Err(error) => return nullable(Err(error)),
         };
@@ -264,7 +265,7 @@ pub(crate) struct Only {
     pub(crate) merged: bool,
 }
 
-/// The revisions of a program up to a view, newest first; cursors are numbers.
+/// The revisions of a program up to a view, newest first; places are numbers.
 pub(crate) async fn history(
     view: &View,
     page: PageRequest,
@@ -280,10 +281,12 @@ pub(crate) async fn history(
         Some(of) => view.engine().function_of(view.open(), view.program(), place, of).await.map_err(fail)?,
         None => None,
     };
+    // Before one that is not among them there would be all of them.
+    let before = page.after(|place| number(place).filter(|number| *number <= view.newest_entry()))?;
     let query = HistoryQuery {
         on_way_to: Some(place),
         merged,
-        before: page.after_number()?.unwrap_or(u64::MAX),
+        before: before.unwrap_or(u64::MAX),
         author,
         touching,
         within,
@@ -295,14 +298,8 @@ pub(crate) async fn history(
         Counted::Yes => view.engine().history_len(view.open(), &query).await.map_err(fail)?,
         Counted::No => 0,
     };
-    let revision =
-        |entry: Arc<Header>| Edge { cursor: entry.number.to_string(), node: Revision::new(view, entry) };
-    Ok(Connection::known(
-        &page,
-        found.more,
-        total as usize,
-        found.entries.into_iter().map(revision).collect(),
-    ))
+    let revision = |entry: Arc<Header>| (entry.number, Revision::new(view, entry));
+    Ok(Connection::known(&page, found.more, total as usize, found.entries.into_iter().map(revision)))
 }
 
 /// A line of work: a name for its newest revision.
@@ -331,7 +328,7 @@ impl Branch {
     }
 }
 
-/// The branches of a program, as a view sees them; cursors are names.
+/// The branches of a program, as a view sees them; places are names.
 pub(crate) async fn branches(
     view: &View,
     page: &PageRequest,
@@ -410,7 +407,7 @@ impl Checkpoint {
     }
 }
 
-/// The checkpoints of a program, by name, as a view sees them; cursors are names.
+/// The checkpoints of a program, by name, as a view sees them; places are names.
 pub(crate) async fn checkpoints(
     view: &View,
     page: &PageRequest,

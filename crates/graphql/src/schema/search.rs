@@ -13,7 +13,7 @@ use lmlang_ir::{
 use lmlang_verify as verify;
 
 use crate::error::{ApiError, Code, cut};
-use crate::schema::connection::{Connection, PageRequest, invalid_cursor};
+use crate::schema::connection::{Connection, PageRequest};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::node::ComputeNode;
@@ -67,7 +67,7 @@ struct Filter {
     changed: Option<HashSet<NodeRef>>,
 }
 
-/// The nodes that pass a filter, by function and ref; cursors are `f7.n12`.
+/// The nodes that pass a filter, by function and ref; places are `f7.n12`.
 pub(crate) async fn search(
     view: &View,
     filter: NodeFilter,
@@ -102,11 +102,7 @@ impl Filter {
     }
 
     fn page(&self, view: &View, page: &PageRequest) -> Result<Connection<ComputeNode>, ApiError> {
-        let after = page
-            .after
-            .as_deref()
-            .map(|cursor| parse(cursor).ok_or_else(|| invalid_cursor(cursor)))
-            .transpose()?;
+        let after = page.after(place)?;
         let (mut items, mut total) = (Vec::new(), 0);
         for (of, function) in view.program().functions() {
             let skipped = self.function.is_some_and(|only| only != of)
@@ -178,8 +174,8 @@ fn names(owner: &Function, op: &lmlang_ir::Op) -> Vec<String> {
     names
 }
 
-fn parse(cursor: &str) -> Option<(FuncRef, NodeRef)> {
-    let (function, node) = cursor.split_once('.')?;
+fn place(text: &str) -> Option<(FuncRef, NodeRef)> {
+    let (function, node) = text.split_once('.')?;
     Some((function.parse().ok()?, node.parse().ok()?))
 }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code, cut};
-use crate::schema::connection::PageRequest;
+use crate::schema::connection::page_size;
 use crate::schema::defaults::{Int, Or, Zero};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
@@ -292,11 +292,11 @@ impl SimulationResult {
                 let all = engine::WantedSteps::default();
                 trace_page(context, &self.view, simulation, all, first.0, from.0).await
             }
-            Shown::Steps { steps, covered } => PageRequest::new(first, None).and_then(|page| {
+            Shown::Steps { steps, covered } => page_size(first).and_then(|first| {
                 let rest = || steps.iter().filter(|step| step.seq >= from.0.0);
                 Ok(TracePage {
-                    steps: counted_steps(context, &self.view, rest().take(page.first))?,
-                    next_seq: rest().nth(page.first).map(|step| Count(step.seq)),
+                    steps: counted_steps(context, &self.view, rest().take(first))?,
+                    next_seq: rest().nth(first).map(|step| Count(step.seq)),
                     recorded: Count(*covered),
                     dropped: Count(self.report.result.steps - covered),
                 })

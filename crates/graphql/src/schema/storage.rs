@@ -6,6 +6,7 @@ use lmlang_ir::{Initial, Offset, Value, VarRef, text};
 use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Int, Or};
 use crate::schema::edit_input::Visibility;
 use crate::schema::function::{self, Function};
@@ -250,7 +251,7 @@ impl Storage {
         after: Option<String>,
     ) -> Option<Result<Connection<Function>>> {
         nullable(
-            PageRequest::new(first, after)
+            PageRequest::new(List::StorageUsers, first, after)
                 .and_then(|page| function::users(&self.view, self.of.into(), &page)),
         )
     }

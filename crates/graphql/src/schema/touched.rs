@@ -104,7 +104,7 @@ impl TouchedEntity {
     }
 }
 
-/// What a revision touched; cursors are the numbers of refs.
+/// What a revision touched; places are the numbers of refs.
 pub(crate) async fn touched(
     view: &View,
     entry: &Header,
@@ -124,7 +124,7 @@ pub(crate) async fn touched(
     let start = changes.partition_point(|change| change.of.number < from);
     let item = |change: &EntityChange| {
         let entity = TouchedEntity { view: view.clone(), change: *change };
-        (change.of.number.to_string(), entity)
+        (change.of.number, entity)
     };
     Ok(Connection::collect(page, changes.len(), changes[start..].iter().map(item)))
 }

@@ -11,6 +11,7 @@ use lmlang_engine::{Engine, OpenProgram, Selector};
 
 use crate::error::{ApiError, Code};
 use crate::schema::call::{actor, call};
+use crate::schema::cursor::number;
 use crate::schema::defaults::{Int, Or};
 use crate::schema::edit_input::EditInput;
 use crate::schema::edit_request;
@@ -155,7 +156,7 @@ pub(crate) async fn rows(
     engine.find(&Selector::Id(found.open.info().id)).await.map_err(|_| missing())?;
     let at = match after {
         None => 0,
-        Some(text) => text.parse::<usize>().map_err(|_| {
+        Some(text) => number(&text).and_then(|rows| usize::try_from(rows).ok()).ok_or_else(|| {
             ApiError::new(Code::CursorInvalid, "`after` is the number of rows that were seen").at("after")
         })?,
     };

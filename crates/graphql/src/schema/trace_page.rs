@@ -9,7 +9,7 @@ use lmlang_ir::text;
 
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
 use crate::error::ApiError;
-use crate::schema::connection::PageRequest;
+use crate::schema::connection::page_size;
 use crate::schema::failure::fail;
 use crate::schema::scalars::{Count, ValueText};
 use crate::schema::view::View;
@@ -37,9 +37,9 @@ pub(super) async fn trace_page(
     first: i32,
     from: Count,
 ) -> std::result::Result<TracePage, ApiError> {
-    let page = PageRequest::new(first, None)?;
+    let first = page_size(first)?;
     let says = wanted.value.is_some() || !(wanted.nodes.is_empty() && wanted.functions.is_empty());
-    let found = view.engine().steps(simulation, wanted, from.0, page.first).await.map_err(fail)?;
+    let found = view.engine().steps(simulation, wanted, from.0, first).await.map_err(fail)?;
     let steps = match simulation.report() {
         Some(report) => report.result.steps,
         None => simulation.position().max(found.executed),

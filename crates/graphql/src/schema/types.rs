@@ -8,6 +8,7 @@ use lmlang_ir::{Shape, TypeRef, text};
 use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Int, Or};
 use crate::schema::function::{self, Contract, Function};
 use crate::schema::provenance::Provenance;
@@ -162,7 +163,7 @@ impl TypeDef {
         after: Option<String>,
     ) -> Option<Result<Connection<Function>>> {
         nullable(
-            PageRequest::new(first, after)
+            PageRequest::new(List::TypeUsers, first, after)
                 .and_then(|page| function::users(&self.view, self.of.into(), &page)),
         )
     }

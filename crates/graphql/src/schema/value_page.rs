@@ -5,7 +5,7 @@ use lmlang_engine as engine;
 use lmlang_ir::{Op, Opcode};
 
 use crate::error::ApiError;
-use crate::schema::connection::PageRequest;
+use crate::schema::connection::page_size;
 use crate::schema::failure::fail;
 use crate::schema::scalars::{Count, ValueText};
 use crate::schema::simulation::{Shown, misplaced};
@@ -32,7 +32,7 @@ impl ValuePage {
         first: i32,
         Count(from): Count,
     ) -> Result<ValuePage, ApiError> {
-        let count = PageRequest::new(first, None)?.first;
+        let count = page_size(first)?;
         let of @ (function, node) = view.node_named(node)?;
         let code = view.function(function)?;
         let op = code.body().node(node).map(|node| node.op());

@@ -8,6 +8,7 @@ use lmlang_verify as verify;
 
 use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, PageRequest};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Int, Or};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::failure::fail;
@@ -102,7 +103,7 @@ impl VerifyReport {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<ComputeNode>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+        nullable(PageRequest::new(List::DirtyNodes, first, after).and_then(|page| {
             let node = |(function, node): &(FuncRef, NodeRef)| {
                 Some(ComputeNode::new(&Function::new(&self.view, *function).ok()?, *node))
             };

@@ -5,6 +5,7 @@ mod access;
 mod cases;
 mod codes;
 mod contexts;
+mod cursors;
 mod damaged;
 mod defaults;
 mod deletion;

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{schema, typed};
+use crate::cursor::{Lines, Paged};
 use crate::failure::{Failure, Refused, RpcError, nearest};
 use crate::json;
-use crate::reply::{Item, Reply, line_cursor};
+use crate::reply::{Item, Reply};
 use crate::sdl;
 use crate::tool::{Call, Effect, Tool};
 
@@ -54,17 +55,22 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
-    let (_, from) = line_cursor(args.cursor.as_deref())?;
+    let paged = match args.action {
+        Action::Run => Paged::Data,
+        Action::Type => Paged::Type,
+        Action::Find => Paged::Names,
+    };
+    let (_, lines) = paged.lines(args.cursor.as_deref())?;
     match args.action {
         Action::Run => {
             let document = args.document.ok_or_else(|| RpcError::invalid("document", "string", "nothing"))?;
-            execute(call, &document, args.variables.unwrap_or_default(), from).await
+            execute(call, &document, args.variables.unwrap_or_default(), lines).await
         }
         Action::Type => {
             let name = args.name.ok_or_else(|| RpcError::invalid("name", "string", "nothing"))?;
             let definition = sdl::definition(&name).ok_or_else(|| no_type(&name))?;
             let mut reply = Reply::default();
-            reply.lines(definition, from);
+            reply.lines(definition, lines);
             Ok(reply)
         }
         Action::Find => {
@@ -72,7 +78,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
             let found = sdl::find(&search);
             let mut reply = Reply::default();
             reply.say(lmlang_ir::counted(found.len() as u64, "name", "names"));
-            reply.lines(&found.join("\n"), from);
+            reply.lines(&found.join("\n"), lines);
             Ok(reply)
         }
     }
@@ -88,10 +94,10 @@ async fn execute(
     call: &Call,
     document: &str,
     variables: Map<String, Value>,
-    from: usize,
+    lines: Lines,
 ) -> Result<Reply, Failure> {
     let changes = changes(document);
-    if from > 0 && changes {
+    if lines.from > 0 && changes {
         let expected = "no cursor: a mutation is not run again";
         return Err(RpcError::invalid("cursor", expected, "a cursor").into());
     }
@@ -123,7 +129,7 @@ async fn execute(
         reply.items.push(Item { text: told, cursor: None, data: Some(data) });
     }
     if !answer.data.is_null() {
-        reply.lines(&json::written(&answer.data), from);
+        reply.lines(&json::written(&answer.data), lines);
     }
     if changes {
         reply.items.iter_mut().for_each(|item| item.cursor = None);

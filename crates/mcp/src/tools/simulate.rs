@@ -10,6 +10,7 @@ use super::about::{self, counted, text, texts};
 use super::outcomes::{self, RESULT};
 use crate::arguments::{schema, typed};
 use crate::ask::Ask;
+use crate::cursor::Paged;
 use crate::failure::Failure;
 use crate::reply::{Item, Link, Reply};
 use crate::tool::{Call, Effect, Tool};
@@ -221,7 +222,7 @@ pub(crate) async fn page(call: &Call, id: &str, from: u64) -> Result<Reply, Fail
         if let Some(note) = step["note"].as_str() {
             told.push_str(&format!(" ; {note}"));
         }
-        reply.items.push(Item { text: told, cursor: Some((seq + 1).to_string()), data: None });
+        reply.items.push(Item { text: told, cursor: Some(Paged::Steps.cursor(seq + 1)), data: None });
     }
     if trace["nextSeq"].is_u64() {
         reply.further = 1;

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::about::{self, is_ref, text, texts};
 use crate::arguments::{schema, typed};
+use crate::cursor::{Lines, Paged};
 use crate::failure::{Failure, RpcError};
-use crate::reply::{Reply, line_cursor};
+use crate::reply::Reply;
 use crate::tool::{Call, Effect, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -86,20 +87,34 @@ pub(super) static TOOL: Tool = Tool {
 const HEAD: &str = "name revision { number }";
 
 async fn run(call: &Call, mut args: Args) -> Result<Reply, Failure> {
-    let (pinned, from) = line_cursor(args.cursor.as_deref())?;
+    let view = args.view.unwrap_or(View::Text);
+    let (pinned, lines) = view.paged().lines(args.cursor.as_deref())?;
     // The lines go on where they were cut, of the revision that they are of.
     args.at = pinned.or(args.at);
     let of = args.of.clone().unwrap_or_default();
-    let view = args.view.unwrap_or(View::Text);
     if of.is_empty() && view != View::Text {
         return Err(RpcError::invalid("of", "refs or paths", "nothing").into());
     }
     match view {
-        View::Text => written(call, &args, &of, from).await,
-        View::Neighborhood => around(call, &args, &of, from).await,
-        View::Backward | View::Forward => slice(call, &args, &of, view, from).await,
-        View::Calls => calls(call, &args, &of, from).await,
-        View::Impact => impact(call, &args, &of, from).await,
+        View::Text => written(call, &args, &of, lines).await,
+        View::Neighborhood => around(call, &args, &of, lines).await,
+        View::Backward | View::Forward => slice(call, &args, &of, view, lines).await,
+        View::Calls => calls(call, &args, &of, lines).await,
+        View::Impact => impact(call, &args, &of, lines).await,
+    }
+}
+
+impl View {
+    /// What its answers are pages of.
+    fn paged(self) -> Paged {
+        match self {
+            View::Text => Paged::Text,
+            View::Neighborhood => Paged::Neighborhood,
+            View::Backward => Paged::Backward,
+            View::Forward => Paged::Forward,
+            View::Calls => Paged::Calls,
+            View::Impact => Paged::Impact,
+        }
     }
 }
 
@@ -129,7 +144,7 @@ const ENTITY: &str = "__typename
   ... on Region { ref owner { ref path } ownerNode { ref } params { name type } }
   ... on Var { ref owner { ref path } name type }";
 
-async fn written(call: &Call, args: &Args, of: &[String], from: usize) -> Result<Reply, Failure> {
+async fn written(call: &Call, args: &Args, of: &[String], lines: Lines) -> Result<Reply, Failure> {
     let mut variables = args.variables();
     variables["detail"] = args.detail("FULL").into();
     if of.is_empty() {
@@ -139,7 +154,7 @@ async fn written(call: &Call, args: &Args, of: &[String], from: usize) -> Result
         );
         let data = call.ask(&document, variables).await?;
         let mut reply = Reply::about(&data["program"]);
-        reply.lines(text(&data["program"], "text"), from);
+        reply.lines(text(&data["program"], "text"), lines);
         return Ok(reply);
     }
     let (mut declared, mut fields) = (String::new(), String::new());
@@ -168,7 +183,7 @@ async fn written(call: &Call, args: &Args, of: &[String], from: usize) -> Result
             told.push('\n');
         }
     }
-    reply.lines(&told, from);
+    reply.lines(&told, lines);
     Ok(reply)
 }
 
@@ -218,7 +233,7 @@ const AROUND: &str = "query($id: ID, $name: String, $at: String, $input: Neighbo
   }
 }";
 
-async fn around(call: &Call, args: &Args, of: &[String], from: usize) -> Result<Reply, Failure> {
+async fn around(call: &Call, args: &Args, of: &[String], lines: Lines) -> Result<Reply, Failure> {
     let direction = match args.direction {
         Some(Direction::In) => "IN",
         Some(Direction::Out) => "OUT",
@@ -236,7 +251,7 @@ async fn around(call: &Call, args: &Args, of: &[String], from: usize) -> Result<
     let data = call.ask(AROUND, variables).await?;
     let program = &data["program"];
     let mut reply = Reply::about(program);
-    graph(&mut reply, &program["neighborhood"], from);
+    graph(&mut reply, &program["neighborhood"], lines);
     Ok(reply)
 }
 
@@ -247,7 +262,7 @@ const SLICE: &str = "query($id: ID, $name: String, $at: String, $node: String!, 
   }
 }";
 
-async fn slice(call: &Call, args: &Args, of: &[String], view: View, from: usize) -> Result<Reply, Failure> {
+async fn slice(call: &Call, args: &Args, of: &[String], view: View, lines: Lines) -> Result<Reply, Failure> {
     let [node] = of else {
         return Err(RpcError::invalid("of", "one node", format!("{} of them", of.len())).into());
     };
@@ -259,12 +274,12 @@ async fn slice(call: &Call, args: &Args, of: &[String], view: View, from: usize)
     let data = call.ask(SLICE, variables).await?;
     let program = &data["program"];
     let mut reply = Reply::about(program);
-    graph(&mut reply, &program["slice"], from);
+    graph(&mut reply, &program["slice"], lines);
     Ok(reply)
 }
 
 /// Tells a part of the graph: its text, and from where it goes on.
-fn graph(reply: &mut Reply, graph: &Value, from: usize) {
+fn graph(reply: &mut Reply, graph: &Value, lines: Lines) {
     reply.count("nodes", &graph["nodeCount"]);
     let frontier = texts(&graph["frontier"]);
     if graph["truncated"] == true {
@@ -274,10 +289,10 @@ fn graph(reply: &mut Reply, graph: &Value, from: usize) {
         let shown = frontier.iter().take(40).copied().collect::<Vec<_>>().join(" ");
         reply.say(format!("frontier, to ask for next: {shown}"));
     }
-    reply.lines(text(graph, "text"), from);
+    reply.lines(text(graph, "text"), lines);
 }
 
-async fn calls(call: &Call, args: &Args, of: &[String], from: usize) -> Result<Reply, Failure> {
+async fn calls(call: &Call, args: &Args, of: &[String], lines: Lines) -> Result<Reply, Failure> {
     let mut variables = args.variables();
     let mut declared = String::new();
     let mut fields = String::new();
@@ -297,13 +312,13 @@ async fn calls(call: &Call, args: &Args, of: &[String], from: usize) -> Result<R
     let data = call.ask(&document, variables).await?;
     let program = &data["program"];
     let mut reply = Reply::about(program);
-    let mut lines = Vec::new();
+    let mut told = Vec::new();
     for index in 0..of.len() {
         let function = &program[format!("a{index}")];
         for (list, word) in [("callers", "is called by"), ("callees", "calls")] {
             let list = &function[list];
             for other in list["nodes"].as_array().into_iter().flatten() {
-                lines.push(format!(
+                told.push(format!(
                     "{} {} {word} {} {}",
                     text(function, "ref"),
                     text(function, "path"),
@@ -311,20 +326,20 @@ async fn calls(call: &Call, args: &Args, of: &[String], from: usize) -> Result<R
                     text(other, "path")
                 ));
             }
-            let told = list["nodes"].as_array().map_or(0, Vec::len);
+            let shown = list["nodes"].as_array().map_or(0, Vec::len);
             let all = list["totalCount"].as_u64().unwrap_or_default();
-            if all > u64::try_from(told).unwrap_or(u64::MAX) {
-                lines.push(format!(
+            if all > u64::try_from(shown).unwrap_or(u64::MAX) {
+                told.push(format!(
                     "{} {word} {all} functions; the graphql tool pages them",
                     text(function, "ref")
                 ));
             }
         }
     }
-    if lines.is_empty() {
-        lines.push("no calls".to_owned());
+    if told.is_empty() {
+        told.push("no calls".to_owned());
     }
-    reply.lines(&lines.join("\n"), from);
+    reply.lines(&told.join("\n"), lines);
     Ok(reply)
 }
 
@@ -338,7 +353,7 @@ const IMPACT: &str = "query($id: ID, $name: String, $at: String, $of: [String!]!
   }
 }";
 
-async fn impact(call: &Call, args: &Args, of: &[String], from: usize) -> Result<Reply, Failure> {
+async fn impact(call: &Call, args: &Args, of: &[String], lines: Lines) -> Result<Reply, Failure> {
     let mut variables = args.variables();
     variables["of"] = json!(of);
     let data = call.ask(IMPACT, variables).await?;
@@ -346,17 +361,17 @@ async fn impact(call: &Call, args: &Args, of: &[String], from: usize) -> Result<
     let impact = &program["impact"];
     let mut reply = Reply::about(program);
     reply.count("total", &impact["totalCount"]);
-    let mut lines = Vec::new();
+    let mut told = Vec::new();
     let nodes = &impact["functions"]["nodes"];
     let kinds = [("function", nodes), ("type", &impact["types"]), ("contract", &impact["contracts"])];
     for (kind, list) in kinds {
         for of in list.as_array().into_iter().flatten() {
             let name = of["path"].as_str().unwrap_or_else(|| text(of, "message"));
-            lines.push(format!("{kind} {} {name}", text(of, "ref")));
+            told.push(format!("{kind} {} {name}", text(of, "ref")));
         }
     }
-    lines.extend(texts(&impact["exports"]).iter().map(|name| format!("export {name}")));
+    told.extend(texts(&impact["exports"]).iter().map(|name| format!("export {name}")));
     reply.say(format!("a change could affect {}", impact["totalCount"]));
-    reply.lines(&lines.join("\n"), from);
+    reply.lines(&told.join("\n"), lines);
     Ok(reply)
 }

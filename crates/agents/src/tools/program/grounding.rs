@@ -30,13 +30,15 @@ pub(crate) async fn ground(
     let view = View { open: open.clone(), revision: engine.revision(open, Some(branch)).await? };
     let wish = wish.to_owned();
     let work = move || {
-        let page = Page { from: 0, tokens: MOST };
+        let page = Page { of: "program", from: 0, tokens: MOST };
         let outline = overview(&view, "", page);
         let kinds = Kinds::new([RefKind::Function, RefKind::Type]);
         let found = search::find(view.program(), &wish, &kinds);
         let found: Vec<Ref> = found.iter().take(TEXTS).map(|found| found.of).collect();
         let texts: Vec<String> =
             found.iter().map(|of| written(view.program(), *of, lmlang_ir::text::Detail::Summary)).collect();
+        // No tool goes on with them.
+        let page = Page { of: "", ..page };
         let texts =
             told::plain("; what the words of the wish are found in:", "found", &texts, page, "", None);
         let of = |answer: &crate::tools::ToolAnswer| {

@@ -80,7 +80,11 @@ impl Tool for Programs {
     ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
         Box::pin(async move {
             let args: ProgramsArgs = typed(arguments)?;
-            let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
+            let of = match args.action {
+                Action::List => "programs",
+                Action::Overview => "program",
+            };
+            let (pinned, page) = Page::of(of, args.cursor.as_deref(), args.max_tokens)?;
             match (args.action, &args.program) {
                 (Action::List, _) => list(reach.engine, args.search.as_deref(), page).await,
                 (Action::Overview, Some(name)) => {
@@ -237,7 +241,7 @@ impl Tool for Search {
     ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
         Box::pin(async move {
             let args: SearchArgs = typed(arguments)?;
-            let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
+            let (pinned, page) = Page::of("search", args.cursor.as_deref(), args.max_tokens)?;
             let at = pinned.or(args.at);
             let view = View::find(reach.engine, &args.program, at.as_deref()).await?;
             let kinds = args.kinds.map(|kinds| Kinds::new(kinds.into_iter().map(RefKind::from)));
@@ -348,12 +352,16 @@ impl Tool for Read {
     ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
         Box::pin(async move {
             let args: ReadArgs = typed(arguments)?;
-            let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
+            let shape = args.view.unwrap_or(Shape::Text);
+            let of = match shape {
+                Shape::Text => "text",
+                Shape::Calls => "calls",
+            };
+            let (pinned, page) = Page::of(of, args.cursor.as_deref(), args.max_tokens)?;
             let at = pinned.or(args.at);
             let view = View::find(reach.engine, &args.program, at.as_deref()).await?;
             let named = args.of.unwrap_or_default();
             let of = named.iter().map(|given| view.entity(given)).collect::<Result<Vec<Ref>, _>>()?;
-            let shape = args.view.unwrap_or(Shape::Text);
             if of.is_empty() && shape == Shape::Calls {
                 return Err(refused("BAD_REQUEST", "`of` is missing: whose calls".to_owned()));
             }
@@ -460,7 +468,7 @@ impl Tool for Verify {
     ) -> BoxFuture<'a, Result<ToolAnswer, GraphError>> {
         Box::pin(async move {
             let args: VerifyArgs = typed(arguments)?;
-            let (pinned, page) = Page::of(args.cursor.as_deref(), args.max_tokens)?;
+            let (pinned, page) = Page::of("verify_and_propagate", args.cursor.as_deref(), args.max_tokens)?;
             let at = pinned.or(args.at);
             let view = View::find(reach.engine, &args.program, at.as_deref()).await?;
             let reached = match args.scope.unwrap_or(Scope::Full) {

@@ -23,6 +23,8 @@ const LINE: usize = 4_096;
 /// Where the lines of an answer begin, and how many tokens they may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
+    /// What the answers are of, mostly a tool: its cursors go on with nothing else.
+    pub(super) of: &'static str,
     /// Lines before it.
     pub(super) from: usize,
     /// Tokens.
@@ -32,17 +34,28 @@ pub(super) struct Page {
 impl Page {
     /// A page by the cursor of the answer before, if there is one, and the revision that it is of.
     pub(super) fn of(
+        of: &'static str,
         cursor: Option<&str>,
         max_tokens: Option<u64>,
     ) -> Result<(Option<String>, Page), GraphError> {
         let tokens = max_tokens.unwrap_or(DEFAULT).min(MOST);
-        let Some(cursor) = cursor else { return Ok((None, Page { from: 0, tokens })) };
-        let (at, from) = cursor.split_once('+').unwrap_or_default();
-        match from.parse() {
-            Ok(from) => Ok((Some(at.to_owned()).filter(|at| !at.is_empty()), Page { from, tokens })),
-            Err(_) => Err(refused("CURSOR_INVALID", format!("`{cursor}` is no `next_cursor` of an answer"))),
+        let Some(cursor) = cursor else { return Ok((None, Page { of, from: 0, tokens })) };
+        let place = cursor.strip_prefix(of).and_then(|rest| rest.strip_prefix(':'));
+        let place = place.and_then(|place| place.split_once('+'));
+        let place = place.and_then(|(at, from)| Some((at, from.parse::<u32>().ok()?)));
+        match place.filter(|place| cursor_of(of, *place) == cursor) {
+            Some((at, from)) => {
+                let page = Page { of, from: from as usize, tokens };
+                Ok((Some(at.to_owned()).filter(|at| !at.is_empty()), page))
+            }
+            None => Err(refused("CURSOR_INVALID", format!("`{cursor}` is no `next_cursor` of `{of}`"))),
         }
     }
+}
+
+/// What goes on at a line of an answer about a revision, or about none.
+fn cursor_of(of: &str, (at, from): (&str, u32)) -> String {
+    format!("{of}:{at}+{from}")
 }
 
 /// Tokens of a line; of a long one a little more than there are, never fewer.
@@ -51,9 +64,9 @@ fn tokens(line: &str) -> u64 {
 }
 
 /// The lines from one on that fit a budget, one at least, and how many there are behind them.
-fn fitting<'a>(lines: &[&'a str], page: Page) -> (Vec<&'a str>, usize) {
-    let rest = lines.get(page.from..).unwrap_or_default();
-    let (mut left, mut shown) = (page.tokens, Vec::new());
+fn fitting<'a>(lines: &[&'a str], from: usize, most: u64) -> (Vec<&'a str>, usize) {
+    let rest = lines.get(from..).unwrap_or_default();
+    let (mut left, mut shown) = (most, Vec::new());
     for line in rest {
         let line = &line[..line.floor_char_boundary(LINE.min(line.len()))];
         let takes = tokens(line);
@@ -86,7 +99,7 @@ pub(super) fn plain(
     revision: Option<u64>,
 ) -> ToolAnswer {
     let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).collect();
-    let (shown, behind) = fitting(&lines, page);
+    let (shown, behind) = fitting(&lines, page.from, page.tokens);
     let mut text = format!("{head}\n");
     for line in &shown {
         text.push_str(line);
@@ -95,7 +108,8 @@ pub(super) fn plain(
     let mut value = json!({ "outcome": outcome, "truncated": behind > 0 });
     if behind > 0 {
         let at = revision.map(|number| format!("r{number}")).unwrap_or_default();
-        let cursor = format!("{at}+{}", page.from + shown.len());
+        let from = u32::try_from(page.from + shown.len()).unwrap_or(u32::MAX);
+        let cursor = cursor_of(page.of, (at.as_str(), from));
         text.push_str(&format!(
             "; truncated: {} left out; next_cursor: {cursor}\n",
             counted(behind as u64, "line", "lines")
@@ -183,7 +197,7 @@ pub(super) fn conflict(conflict: &Conflict, proposed: &str) -> GraphError {
 /// Lines below a head, as far as they fit.
 pub(super) fn within(head: &str, lines: &[String]) -> String {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let (shown, behind) = fitting(&lines, Page { from: 0, tokens: WRONG });
+    let (shown, behind) = fitting(&lines, 0, WRONG);
     let mut text = head.to_owned();
     for line in shown {
         text.push('\n');
@@ -205,18 +219,22 @@ mod tests {
     use super::*;
 
     fn check(cursor: &str, expect: Option<(Option<&str>, usize)>) {
-        let read = Page::of(Some(cursor), None).ok();
+        let read = Page::of("search", Some(cursor), None).ok();
         let read = read.as_ref().map(|(at, page)| (at.as_deref(), page.from));
         assert_eq!(read, expect, "{cursor}");
     }
 
     #[test]
     fn a_cursor_holds_on_to_the_revision() {
-        check("r3+40", Some((Some("r3"), 40)));
-        check("+40", Some((None, 40)));
-        for wrong in ["", "r3", "r3+", "r3+x", "40"] {
+        check("search:r3+40", Some((Some("r3"), 40)));
+        check("search:+40", Some((None, 40)));
+        for wrong in
+            ["", "r3", "r3+40", "search:r3", "search:r3+", "search:r3+x", "search:r3++1", "search:r3+-1"]
+        {
             check(wrong, None);
         }
+        check("search:r3+99999999999999999999", None);
+        check("program:r3+40", None);
     }
 
     #[test]
@@ -224,12 +242,13 @@ mod tests {
         let lines: Vec<String> = (0..300).map(|number| format!("line {number}")).collect();
         let (mut from, mut seen) = (0, Vec::new());
         loop {
-            let answer = plain("; head", "found", &lines, Page { from, tokens: 200 }, "said", Some(7));
+            let answer =
+                plain("; head", "found", &lines, Page { of: "search", from, tokens: 200 }, "said", Some(7));
             let text = answer.value["text"].as_str().expect("words");
             assert!(tokens(text) <= 250, "{text}");
             seen.extend(text.lines().filter(|line| line.starts_with("line")).map(str::to_owned));
             let Some(cursor) = answer.value["next_cursor"].as_str() else { break };
-            let (at, page) = Page::of(Some(cursor), None).expect("it is one");
+            let (at, page) = Page::of("search", Some(cursor), None).expect("it is one");
             assert_eq!(at.as_deref(), Some("r7"));
             assert!(page.from > from, "it goes on");
             from = page.from;
@@ -240,9 +259,9 @@ mod tests {
     #[test]
     fn a_long_line_is_cut_and_one_is_always_shown() {
         let long = "é".repeat(LINE);
-        let (shown, behind) = fitting(&[&long, "next"], Page { from: 0, tokens: 1 });
+        let (shown, behind) = fitting(&[&long, "next"], 0, 1);
         assert_eq!((shown.len(), behind), (1, 1));
         assert!(shown[0].len() <= LINE);
-        assert_eq!(fitting(&["a"], Page { from: 9, tokens: 1 }), (Vec::new(), 0));
+        assert_eq!(fitting(&["a"], 9, 1), (Vec::new(), 0));
     }
 }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
 use crate::schema::call::{call, note};
-use crate::schema::connection::{Connection, Edge, Listed, PageRequest};
+use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::diff::ProgramDiff;
 use crate::schema::failure::fail;
 use crate::schema::flows::interrupt_id;
@@ -327,10 +327,8 @@ pub(crate) async fn page(
     let after = page.after_number()?;
     let filter = InterruptFilter { standing: Some(status.into()), ..InterruptFilter::default() };
     let found = engine.interrupt_page(&filter, after, page.first).await.map_err(fail)?;
-    let edge =
-        |info: InterruptInfo| Edge { cursor: info.key.to_string(), node: Interrupt::new(engine, info) };
-    let edges = found.items.into_iter().map(edge).collect();
-    Ok(Connection::known(&page, found.more, whole(found.total), edges))
+    let item = |info: InterruptInfo| (info.key, Interrupt::new(engine, info));
+    Ok(Connection::known(&page, found.more, whole(found.total), found.items.into_iter().map(item)))
 }
 
 /// Answers a question.

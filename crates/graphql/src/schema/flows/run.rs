@@ -10,7 +10,8 @@ use tokio::sync::OnceCell;
 
 use crate::direct::Direct;
 use crate::error::ApiError;
-use crate::schema::connection::{Connection, Edge, Listed, PageRequest};
+use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::cursor::List;
 use crate::schema::defaults::{Int, Or};
 use crate::schema::failure::fail;
 use crate::schema::flows::flow::Flow;
@@ -112,20 +113,15 @@ impl Run {
     async fn step_page(&self, page: &PageRequest) -> std::result::Result<Connection<Step>, ApiError> {
         let behind = page.after_number()?.unwrap_or(0);
         let found = self.engine.step_page(self.info.id, behind, page.first).await.map_err(fail)?;
-        let edge = |step: engine::StepInfo| Edge {
-            cursor: step.number.to_string(),
-            node: Step::new(&self.engine, &self.info, step),
-        };
-        let edges = found.items.into_iter().map(edge).collect();
-        Ok(Connection::known(page, found.more, whole(found.total), edges))
+        let item = |step: engine::StepInfo| (step.number, Step::new(&self.engine, &self.info, step));
+        Ok(Connection::known(page, found.more, whole(found.total), found.items.into_iter().map(item)))
     }
 
     async fn span_page(&self, page: &PageRequest) -> std::result::Result<Connection<Span>, ApiError> {
         let behind = page.after_number()?.unwrap_or(0);
         let found = self.engine.span_page(&self.info, behind, page.first).await.map_err(fail)?;
-        let edge = |span: engine::Span| Edge { cursor: span.number.to_string(), node: Span::from(span) };
-        let edges = found.items.into_iter().map(edge).collect();
-        Ok(Connection::known(page, found.more, whole(found.total), edges))
+        let item = |span: engine::Span| (span.number, Span::from(span));
+        Ok(Connection::known(page, found.more, whole(found.total), found.items.into_iter().map(item)))
     }
 }
 
@@ -209,7 +205,7 @@ impl Run {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Step>>> {
-        nullable(match PageRequest::new(first, after) {
+        nullable(match PageRequest::new(List::Steps, first, after) {
             Ok(page) => self.step_page(&page).await,
             Err(error) => Err(error),
         })
@@ -230,7 +226,7 @@ impl Run {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Span>>> {
-        nullable(match PageRequest::new(first, after) {
+        nullable(match PageRequest::new(List::RunTrace, first, after) {
             Ok(page) => self.span_page(&page).await,
             Err(error) => Err(error),
         })
@@ -336,12 +332,11 @@ pub(crate) async fn page(
     };
     let filter = engine.run_filter(wanted).await.map_err(fail)?;
     if status.is_some_and(|status| status.known().is_none()) {
-        return Ok(Connection::known(&page, false, 0, Vec::new()));
+        return Ok(Connection::known(&page, false, 0, Vec::<(u64, Run)>::new()));
     }
     let found = engine.run_page(&filter, before, page.first).await.map_err(fail)?;
-    let edge = |info: RunInfo| Edge { cursor: info.key.to_string(), node: Run::new(engine, info) };
-    let edges = found.items.into_iter().map(edge).collect();
-    Ok(Connection::known(&page, found.more, whole(found.total), edges))
+    let item = |info: RunInfo| (info.key, Run::new(engine, info));
+    Ok(Connection::known(&page, found.more, whole(found.total), found.items.into_iter().map(item)))
 }
 
 /// What a run carries.
@@ -353,9 +348,5 @@ pub(crate) async fn state(context: &Context<'_>, id: &str) -> std::result::Resul
 
 /// A cursor of `runEvents`.
 pub(crate) fn run_cursor(given: &str) -> std::result::Result<RunCursor, ApiError> {
-    given.parse().map_err(|error: engine::flows::told::UnknownRunCursor| {
-        let given = crate::error::cut(given);
-        let message = format!("`{given}` is not a cursor of the events of runs: {error}");
-        ApiError::new(crate::error::Code::CursorInvalid, message).data(json!({ "given": given }))
-    })
+    RunCursor::of_runs(given).map_err(fail)
 }

@@ -9,7 +9,8 @@ use uuid::Uuid;
 
 use crate::direct::Direct;
 use crate::error::ApiError;
-use crate::schema::connection::{Connection, Edge, Listed, PageRequest, invalid_cursor};
+use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::cursor::{List, number};
 use crate::schema::defaults::{Int, Or};
 use crate::schema::failure::fail;
 use crate::schema::flows::run::{self, Run, Which, whole};
@@ -62,24 +63,18 @@ impl Session {
 
 impl Session {
     async fn span_page(&self, page: &PageRequest) -> std::result::Result<Connection<Span>, ApiError> {
-        let behind = match &page.after {
-            Some(after) => place(after).ok_or_else(|| invalid_cursor(after))?,
-            None => (0, 0),
-        };
+        let behind = page.after(place)?.unwrap_or((0, 0));
         let found = self.engine.session_span_page(self.info.id, behind, page.first).await.map_err(fail)?;
-        let edge = |(run, span): (u64, lmlang_engine::Span)| Edge {
-            cursor: format!("{run}.{}", span.number),
-            node: Span::from(span),
-        };
-        let edges = found.items.into_iter().map(edge).collect();
-        Ok(Connection::known(page, found.more, whole(found.total), edges))
+        let item =
+            |(run, span): (u64, lmlang_engine::Span)| (format!("{run}.{}", span.number), Span::from(span));
+        Ok(Connection::known(page, found.more, whole(found.total), found.items.into_iter().map(item)))
     }
 }
 
-/// The run and the entry that a cursor names.
-fn place(cursor: &str) -> Option<(u64, u64)> {
-    let (run, entry) = cursor.split_once('.')?;
-    Some((run.parse().ok()?, entry.parse().ok()?))
+/// The run and the entry that a place names.
+fn place(text: &str) -> Option<(u64, u64)> {
+    let (run, entry) = text.split_once('.')?;
+    Some((number(run)?, number(entry)?))
 }
 
 /// Runs that belong together, in one trace.
@@ -124,7 +119,7 @@ impl Session {
         after: Option<String>,
     ) -> Option<Result<Connection<Run>>> {
         let session = Some(GlobalId::Session(self.info.id).to_string().into());
-        nullable(match PageRequest::new(first, after) {
+        nullable(match PageRequest::new(List::SessionRuns, first, after) {
             Ok(page) => run::page(&self.engine, page, Which { session, ..Which::default() }).await,
             Err(error) => Err(error),
         })
@@ -137,7 +132,7 @@ impl Session {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Span>>> {
-        nullable(match PageRequest::new(first, after) {
+        nullable(match PageRequest::new(List::SessionTrace, first, after) {
             Ok(page) => self.span_page(&page).await,
             Err(error) => Err(error),
         })
@@ -157,7 +152,6 @@ pub(crate) async fn page(
     let engine = context.data_unchecked::<Engine>();
     let before = page.after_number()?;
     let found = engine.session_page(before, page.first).await.map_err(fail)?;
-    let edge = |info: SessionInfo| Edge { cursor: info.key.to_string(), node: Session::new(engine, info) };
-    let edges = found.items.into_iter().map(edge).collect();
-    Ok(Connection::known(&page, found.more, whole(found.total), edges))
+    let item = |info: SessionInfo| (info.key, Session::new(engine, info));
+    Ok(Connection::known(&page, found.more, whole(found.total), found.items.into_iter().map(item)))
 }
