@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lmlang_ir::told::{EDITED, NOW, candidates, carried_over};
+use lmlang_ir::told::{EDITED, NOW, UNCHANGED, candidates, carried_over};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::output::{Counts, Form, Output, counted, say};
 const PROPOSED: &str = "fragment Proposed on ProposeEditOutcome {
   __typename
   ... on EditApplied {
-    committed changed { added removed modified } created { ref kind name } revision { number }
+    committed unchanged changed { added removed modified } created { ref kind name } revision { number }
     diff { from { number } } program { rootHash } rebasedOverCount
     diagnosticsAdded { ...Found } diagnosticsResolved { ...Found }
   }
@@ -62,6 +62,7 @@ pub(crate) enum Proposed {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Applied {
     committed: bool,
+    unchanged: bool,
     pub(crate) changed: Counts,
     created: Vec<Created>,
     revision: Option<Numbered>,
@@ -176,12 +177,16 @@ impl Applied {
             "newDiagnostics": all(&self.diagnostics_added),
             "resolvedDiagnostics": all(&self.diagnostics_resolved),
             "rootHash": self.program.root_hash,
+            "unchanged": self.unchanged,
         })
     }
 
     /// The revision, what it made that has a name, and what the verifier finds newly and no more.
     fn text(&self) -> String {
-        let before = self.diff.from.as_ref().map(|from| format!("r{} -> ", from.number)).unwrap_or_default();
+        // Where no revision was made, the newest one is told alone.
+        let newest = self.revision.as_ref().map(|revision| revision.number);
+        let before = self.diff.from.as_ref().filter(|from| Some(from.number) != newest);
+        let before = before.map(|from| format!("r{} -> ", from.number)).unwrap_or_default();
         let made = self.revision.as_ref().map(|made| format!("r{}", made.number));
         let made = made.unwrap_or_else(|| "dry run".to_owned());
         let mut text = format!("{before}{made}  {}\n", self.changed);
@@ -190,6 +195,9 @@ impl Applied {
                 let kind = created.kind.to_ascii_lowercase();
                 writeln!(text, "made {kind} {} {name}", created.of).expect("a string takes everything");
             }
+        }
+        if self.unchanged {
+            writeln!(text, "{UNCHANGED}").expect("a string takes everything");
         }
         if self.rebased_over_count > 0 {
             writeln!(text, "{}", carried_over(self.rebased_over_count)).expect("a string takes everything");

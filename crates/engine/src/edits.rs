@@ -67,6 +67,9 @@ pub struct Applied {
     pub program: OpenProgram,
     /// Whether it is stored: not for a dry run.
     pub committed: bool,
+    /// Whether the edits change nothing. Then a revision is made only as the record of an idempotency key; without one, `after`
+    /// is the newest revision of the branch, `before`.
+    pub unchanged: bool,
     /// What has happened since the revision that the caller saw: it was carried over that.
     pub rebased_over: Rebased,
     /// The revision that it was applied to.
@@ -119,6 +122,19 @@ const TOLD_TEXT: usize = 16 << 10;
 
 /// Bytes that an edit and what is wrong with it take in a refusal, about.
 const TOLD_EDIT: usize = 512;
+
+impl Applied {
+    /// How much differs from before.
+    pub fn counts(&self) -> ChangeCounts {
+        if self.unchanged { ChangeCounts::default() } else { self.after.entry.counts }
+    }
+
+    /// The number of the revision that it made, if it made one.
+    pub fn made(&self) -> Option<u64> {
+        let number = self.after.entry.number;
+        (self.committed && number != self.before.entry.number).then_some(number)
+    }
+}
 
 impl Outcome {
     /// Counts the findings about a refused state instead of keeping it.
@@ -177,6 +193,11 @@ impl Engine {
             async move {
                 Ok(match self.plan_edits(open, base?, proposal, &head, refs, call).await? {
                     Err(refusal) => Plan::Leave(refusal),
+                    // A key is known by its entry, which is made for that.
+                    Ok((next, ..)) if next.unchanged && call.idempotency.is_none() => {
+                        let newest = Arc::clone(&next.before);
+                        Plan::Leave(next.applied(open.clone(), true, newest))
+                    }
                     Ok((next, entry, after)) => {
                         let refs = next.refs.clone();
                         Plan::Append { entry, next: Content(Arc::clone(&after)), refs, answer: (next, after) }
@@ -186,6 +207,7 @@ impl Engine {
         };
         match self.write(&open, call, plan).await? {
             Written::Stored((next, after)) => Ok(next.applied(open, true, after)),
+            Written::Left(outcome @ Outcome::Applied(_)) => Ok(outcome),
             Written::Left(outcome) => {
                 let told = if text > TOLD_TEXT { outcome.without_state() } else { outcome.clone() };
                 let branch = open.timeline.head().number_of(&branch).unwrap_or(MAIN_BRANCH);
@@ -318,10 +340,10 @@ impl Engine {
         let parent = after.entry.parents.first().copied().ok_or_else(missing)?;
         let before = self.state(&open, parent).await?.ok_or_else(missing)?;
         let entry = Entry { header: Arc::clone(&after.entry), edits: self.edits(&open, number).await? };
-        let created = entry.created();
+        let (unchanged, created) = (entry.edits.is_empty(), entry.created());
         let rebased_over = self.since(&open, &base, &before).await?;
-        let committed = true;
-        Ok(Outcome::Applied(Applied { program: open, committed, rebased_over, before, after, created }))
+        let (program, committed) = (open, true);
+        Ok(Outcome::Applied(Applied { program, committed, unchanged, rebased_over, before, after, created }))
     }
 }
 
@@ -337,6 +359,8 @@ struct Prepared {
     checked: Checked,
     refs: RefAllocator,
     edits: Vec<lmlang_history::Edit>,
+    /// Whether there are none.
+    unchanged: bool,
     counts: ChangeCounts,
     created: Vec<(Option<String>, Ref)>,
     rests: Vec<Rest>,
@@ -347,8 +371,8 @@ struct Prepared {
 impl Prepared {
     /// What became of the change set.
     fn applied(self, program: OpenProgram, committed: bool, after: Arc<Revision>) -> Outcome {
-        let Prepared { before, created, rebased_over, .. } = self;
-        Outcome::Applied(Applied { program, committed, rebased_over, before, after, created })
+        let Prepared { before, unchanged, created, rebased_over, .. } = self;
+        Outcome::Applied(Applied { program, committed, unchanged, rebased_over, before, after, created })
     }
 }
 
@@ -371,7 +395,8 @@ fn carried(
         Ok(checked) => {
             let difference = diff(before.checked.program(), checked.program());
             let (counts, edits) = (difference.counts(), difference.edits);
-            Ok(Ok(Prepared { before, checked, counts, edits, ..prepared }))
+            let unchanged = edits.is_empty();
+            Ok(Ok(Prepared { before, checked, counts, edits, unchanged, ..prepared }))
         }
         Err(conflicts) => {
             let (base, head) = (Some(Arc::clone(&base.entry)), Arc::clone(&before.entry));
@@ -410,8 +435,18 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
         errors.extend(missing.cloned());
     }
     if errors.is_empty() {
-        let rebased_over = Rebased::default();
-        return Ok(Prepared { before, checked, refs, edits, counts, created, rests, rebased_over });
+        let (unchanged, rebased_over) = (edits.is_empty(), Rebased::default());
+        return Ok(Prepared {
+            before,
+            checked,
+            refs,
+            edits,
+            unchanged,
+            counts,
+            created,
+            rests,
+            rebased_over,
+        });
     }
     let finding = |diagnostic: Diagnostic| {
         let (edit, path) = blame(checked.program(), &proposal.edits, &touched, &diagnostic).unzip();

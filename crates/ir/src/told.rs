@@ -8,6 +8,8 @@ pub const EDITED: &str = "yours";
 pub const WENT: &str = "without it";
 /// What is there since somebody else changed it.
 pub const NOW: &str = "there now";
+/// What became of edits that have changed nothing.
+pub const UNCHANGED: &str = "unchanged: the edits change nothing";
 
 /// A mistake as it is told behind its place.
 #[derive(Clone, Copy, Debug, Default)]

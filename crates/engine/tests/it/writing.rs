@@ -91,10 +91,10 @@ async fn all_is_counted_that_a_change_set_was_carried_over() {
 async fn what_cannot_be_answered_is_not_stored() {
     let limits = Limits { revisions_in_memory: 1, ..Limits::default() };
     let fixture = Fixture::within(OFTEN, limits).await;
-    let other = "func other() -> () {\n  return\n}\n";
-    let open = fixture.create("shop", &format!("module app\n\n{}\n{other}", price(0))).await;
-    for _ in 2..=5 {
-        fixture.replace("shop", "app::other", other).await;
+    let other = |number: u64| price(number).replace("price", "other");
+    let open = fixture.create("shop", &format!("module app\n\n{}\n{}", price(0), other(1))).await;
+    for number in 2..=5 {
+        fixture.replace("shop", "app::other", &other(number)).await;
     }
     // The revisions that it is carried over are part of the answer.
     fixture.db.execute("update log set counts = x'00' where seq = 4").await;
@@ -107,6 +107,33 @@ async fn what_cannot_be_answered_is_not_stored() {
     };
     let numbers: Vec<u64> = applied.rebased_over.newest.iter().map(|entry| entry.number).collect();
     assert_eq!((numbers, open.timeline.head().last), (vec![3, 4, 5], 6));
+}
+
+/// Edits that change nothing make no revision, except as the record of their key.
+#[tokio::test]
+async fn what_changes_nothing_is_told_and_makes_no_revision() {
+    let mut fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
+    let mut events = fixture.engine.events(&open, None).unwrap();
+    let told = async |fixture: &Fixture, call: &Call| {
+        let outcome = fixture.engine.propose(proposal("r1", 0), call).await.unwrap();
+        let Outcome::Applied(applied) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(applied.counts(), lmlang_history::ChangeCounts::default());
+        assert!(applied.unchanged && applied.committed && applied.created.is_empty());
+        (applied.before.entry.number, applied.after.entry.number, applied.made())
+    };
+    assert_eq!(told(&fixture, &call()).await, (1, 1, None));
+    assert_eq!(open.timeline.head().last, 1);
+    assert_eq!(told(&fixture, &keyed("same")).await, (1, 2, Some(2)));
+    // Of the first one nobody was told.
+    let first = tokio::time::timeout(Duration::from_secs(10), events.recv()).await.unwrap().unwrap().unwrap();
+    assert!(matches!(first.event, Event::Entry(entry) if entry.number == 2));
+    fixture = fixture.reopened(&[]).await;
+    assert_eq!(told(&fixture, &keyed("same")).await, (1, 2, Some(2)));
+    // Carried over what others have changed since, it changes nothing either: that stays.
+    fixture.replace("shop", "app::price", &price(1)).await;
+    assert_eq!(told(&fixture, &call()).await, (3, 3, None));
+    assert_eq!(fixture.find("shop").await.timeline.head().last, 3);
 }
 
 #[tokio::test]

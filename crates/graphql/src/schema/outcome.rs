@@ -107,6 +107,8 @@ pub struct EditApplied {
     before: View,
     after: View,
     committed: bool,
+    unchanged: bool,
+    counts: lmlang_history::ChangeCounts,
     rebased_over: engine::Rebased,
     created: Vec<(Option<String>, Ref)>,
     delta: Arc<verify::Delta>,
@@ -114,12 +116,15 @@ pub struct EditApplied {
 
 impl EditApplied {
     fn new(engine: &engine::Engine, applied: engine::Applied) -> EditApplied {
-        let engine::Applied { program, committed, rebased_over, before, after, created } = applied;
+        let counts = applied.counts();
+        let engine::Applied { program, committed, unchanged, rebased_over, before, after, created } = applied;
         let delta = Arc::new(after.checked.findings().since(before.checked.findings()));
         EditApplied {
             before: View::pinned(engine, program.clone(), before),
             after: led_to(engine, program, committed, after),
             committed,
+            unchanged,
+            counts,
             rebased_over,
             created,
             delta,
@@ -148,7 +153,12 @@ impl EditApplied {
         self.committed
     }
 
-    /// The revision that it made; null for a dry run.
+    /// Whether the edits change nothing. Then no revision is made, except under an `idempotencyKey`, whose record it is.
+    async fn unchanged(&self) -> bool {
+        self.unchanged
+    }
+
+    /// The revision that it made; the newest one of the branch where `unchanged` edits made none; null for a dry run.
     async fn revision(&self) -> Option<Revision> {
         self.committed.then(|| Revision::new(&self.after, self.after.revision().entry.clone()))
     }
@@ -165,7 +175,7 @@ impl EditApplied {
 
     /// How much differs from before.
     async fn changed(&self) -> ChangeCounts {
-        self.after.revision().entry.counts.into()
+        self.counts.into()
     }
 
     /// What differs from before.

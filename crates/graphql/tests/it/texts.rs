@@ -61,9 +61,9 @@ async fn a_program_with_something_left_behind_is_made_again_of_its_text() {
     let own = world.data(own, json!({})).await["program"]["function"]["text"].take();
     let replace = "mutation($text: String!) { proposeEdit(input: {programId: \"q\", edits: [
         {replaceFunctionText: {ref: \"size\", text: $text}}
-    ]}) { outcome { __typename ... on EditRejected { errors { code message } } ... on EditApplied { changed { modified } } } } }";
+    ]}) { outcome { __typename ... on EditRejected { errors { code message } } ... on EditApplied { unchanged changed { modified } } } } }";
     let same = world.data(replace, json!({ "text": own })).await["proposeEdit"]["outcome"].take();
-    assert_eq!(same, json!({"__typename": "EditApplied", "changed": {"modified": 0}}));
+    assert_eq!(same, json!({"__typename": "EditApplied", "unchanged": true, "changed": {"modified": 0}}));
 }
 
 /// In a new text nothing can have been left behind by a change.

@@ -66,7 +66,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
         "mutation($input: ProposeEditInput!) {{ proposeEdit(input: $input) {{ outcome {{
            __typename
            ... on EditApplied {{
-             committed revision {{ number }} program {{ name revision {{ number }} }}
+             committed unchanged revision {{ number }} program {{ name revision {{ number }} }}
              changed {{ added removed modified functions }} created {{ name ref kind }}
              diagnosticsAdded {{ {DIAGNOSTIC} }} diagnosticsResolved {{ code }}
              rebasedOverCount
@@ -122,12 +122,22 @@ async fn numbered(call: &Call, program: &str, base: String) -> String {
 fn applied(outcome: &Value, base: String) -> Reply {
     let mut reply = Reply { noun: "lines", ..Reply::about(&outcome["program"]) };
     let counts = changed(&mut reply, &outcome["changed"]);
-    reply.outcome = Some(if outcome["committed"] == true { "applied" } else { "dry_run" });
-    match outcome["committed"] == true {
-        true => reply.say(format!("applied: {counts}; undo takes it back")),
-        false => {
+    match (outcome["committed"] == true, outcome["unchanged"] == true) {
+        (true, true) => {
+            reply.outcome = Some("unchanged");
+            reply.say(told::UNCHANGED);
+        }
+        (true, false) => {
+            reply.outcome = Some("applied");
+            reply.say(format!("applied: {counts}; undo takes it back"));
+        }
+        (false, unchanged) => {
+            reply.outcome = Some("dry_run");
             reply.revision = reply.revision.or(Some(base));
             reply.say(format!("would be applied, nothing is stored, refs are provisional: {counts}"));
+            if unchanged {
+                reply.say(told::UNCHANGED);
+            }
         }
     }
     if let Some(over @ 1..) = outcome["rebasedOverCount"].as_u64() {

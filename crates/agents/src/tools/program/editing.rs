@@ -8,7 +8,7 @@ use lmlang_engine::{
 };
 use lmlang_history::request::EditRequest;
 use lmlang_history::revision::MAIN;
-use lmlang_ir::told::{EDITED, WENT, carried_over};
+use lmlang_ir::told::{EDITED, UNCHANGED, WENT, carried_over};
 use lmlang_ir::{Program, Ref, counted};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -136,7 +136,7 @@ impl Tool for Edit {
             call.message = args.message.or(call.message);
             match reach.engine.propose(proposal, &call).await.map_err(|error| super::absent(&error))? {
                 Outcome::Applied(applied) => {
-                    let made = applied.committed.then(|| made(&open, on, applied.after.entry.number));
+                    let made = applied.made().map(|number| made(&open, on, number));
                     Ok(ToolAnswer { made, ..applied_in_words(&applied, page) })
                 }
                 Outcome::Rejected(rejected) => Err(told::rejected(&rejected)),
@@ -165,14 +165,18 @@ fn made(open: &OpenProgram, branch: String, number: u64) -> MadeRevision {
 
 fn applied_in_words(applied: &Applied, page: Page) -> ToolAnswer {
     let (before, after) = (&applied.before, &applied.after);
-    let (program, counts) = (after.checked.program(), after.entry.counts);
+    let (program, counts) = (after.checked.program(), applied.counts());
     let functions = counted(counts.functions, "function", "functions");
     let changed = format!("+{} -{} ~{} in {functions}", counts.added, counts.removed, counts.modified);
     let delta = after.checked.findings().since(before.checked.findings());
-    let mut lines = vec![match applied.committed {
-        true => format!("applied: {changed}"),
-        false => format!("would be applied, nothing is stored: {changed}"),
+    let mut lines = vec![match (applied.committed, applied.unchanged) {
+        (true, true) => UNCHANGED.to_owned(),
+        (true, false) => format!("applied: {changed}"),
+        (false, _) => format!("would be applied, nothing is stored: {changed}"),
     }];
+    if applied.unchanged && !applied.committed {
+        lines.push(UNCHANGED.to_owned());
+    }
     if applied.rebased_over.total > 0 {
         lines.push(carried_over(applied.rebased_over.total));
     }
@@ -189,6 +193,7 @@ fn applied_in_words(applied: &Applied, page: Page) -> ToolAnswer {
     let revision = if applied.committed { after } else { before };
     let view = View { open: applied.program.clone(), revision: std::sync::Arc::clone(revision) };
     let (outcome, said) = match applied.committed {
+        true if applied.unchanged => ("unchanged", format!("`{name}` r{}: unchanged", after.entry.number)),
         true => ("applied", format!("`{name}` r{}: {changed}", after.entry.number)),
         false => ("dry_run", format!("`{name}` would have {changed}")),
     };
