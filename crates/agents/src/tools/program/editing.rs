@@ -105,7 +105,7 @@ impl Tool for Edit {
         Box::pin(async move {
             let args: EditArgs = typed(arguments)?;
             let open = find(reach.engine, &args.program).await?;
-            let page = Page::of("propose_structured_edit", None, args.max_tokens)?.1;
+            let page = Page::only(args.max_tokens);
             let on = args.branch.unwrap_or_else(|| MAIN.to_owned());
             let proposal = Proposal {
                 program: Selector::Id(open.info().id),
@@ -300,7 +300,7 @@ impl Tool for Undo {
                         true => format!("`{name}` r{}: {word}, {changed}", view.number()),
                         false => format!("`{name}` would have {changed}"),
                     };
-                    let page = Page::of("undo", None, None)?.1;
+                    let page = Page::only(None);
                     let lines = [format!("{word}: {changed}")];
                     Ok(ToolAnswer { made, ..told::answer(&view, outcome, &lines, page, &said) })
                 }

@@ -129,7 +129,7 @@ impl Tool for Simulate {
                     lines.push(format!("{stream}:\n{printed}"));
                 }
             }
-            let page = Page::of("simulate", None, given.max_tokens)?.1;
+            let page = Page::only(given.max_tokens);
             let mut answer = told::answer(&view, outcome, &lines, page, &crate::model::shortened(&said, 400));
             if let Some(code) = &ended.code {
                 answer.value["code"] = json!(code);

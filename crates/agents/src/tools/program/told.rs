@@ -23,7 +23,7 @@ const LINE: usize = 4_096;
 /// Where the lines of an answer begin, and how many tokens they may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
-    /// What the answers are of, mostly a tool: its cursors go on with nothing else.
+    /// What the answers are of, mostly a tool: its cursors go on with nothing else. Empty: an answer has no cursor.
     pub(super) of: &'static str,
     /// Lines before it.
     pub(super) from: usize,
@@ -32,6 +32,11 @@ pub(super) struct Page {
 }
 
 impl Page {
+    /// The only page of an answer.
+    pub(super) fn only(max_tokens: Option<u64>) -> Page {
+        Page { of: "", from: 0, tokens: max_tokens.unwrap_or(DEFAULT).min(MOST) }
+    }
+
     /// A page by the cursor of the answer before, if there is one, and the revision that it is of.
     pub(super) fn of(
         of: &'static str,
@@ -106,7 +111,10 @@ pub(super) fn plain(
         text.push('\n');
     }
     let mut value = json!({ "outcome": outcome, "truncated": behind > 0 });
-    if behind > 0 {
+    if behind > 0 && page.of.is_empty() {
+        let more = if page.tokens < MOST { "; a larger max_tokens shows more" } else { "" };
+        text.push_str(&format!("; truncated: {} left out{more}\n", counted(behind as u64, "line", "lines")));
+    } else if behind > 0 {
         let at = revision.map(|number| format!("r{number}")).unwrap_or_default();
         let from = u32::try_from(page.from + shown.len()).unwrap_or(u32::MAX);
         let cursor = cursor_of(page.of, (at.as_str(), from));
@@ -254,6 +262,21 @@ mod tests {
             from = page.from;
         }
         assert_eq!(seen, lines);
+    }
+
+    #[test]
+    fn the_only_page_has_no_cursor() {
+        let lines: Vec<String> = (0..3_000).map(|number| format!("line {number}")).collect();
+        for (max_tokens, end) in [
+            (Some(200), "left out; a larger max_tokens shows more\n"),
+            (None, "left out; a larger max_tokens shows more\n"),
+            (Some(9_999), "lines left out\n"),
+        ] {
+            let cut = plain("; head", "returned", &lines, Page::only(max_tokens), "said", Some(7));
+            assert_eq!(cut.value["truncated"], true);
+            assert!(cut.value["next_cursor"].is_null(), "{}", cut.value);
+            assert!(cut.value["text"].as_str().is_some_and(|text| text.ends_with(end)), "{}", cut.value);
+        }
     }
 
     #[test]
