@@ -33,7 +33,9 @@ struct Args {
     reason: Option<String>,
     /// turn: a task, or the answer to what is asked.
     text: Option<String>,
-    /// list: at most so many; default 20.
+    /// start, turn: the run fails after so many milliseconds.
+    deadline_ms: Option<u64>,
+    /// list: default 20.
     limit: Option<u32>,
     /// Same key, done once.
     idempotency_key: Option<String>,
@@ -57,7 +59,7 @@ pub(super) static TOOL: Tool = Tool {
     name: "run",
     title: "Runs of flows",
     description: "Begins, shows, answers, cancels and lists durable runs of flows. The flow review merges your branch once its \
-                  gates and a person have agreed: work on a branch, start it, then show tells how it stands. The flow act \
+                  gates and a person have agreed: work on a branch, then start it. The flow act \
                   does tasks on entities: say them in turns. To run a function use simulate.",
     effect: Effect::Appends,
     rate: None,
@@ -86,6 +88,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
                 "flow": needed(args.flow, "flow")?,
                 "sessionId": args.session_id,
                 "input": args.input.unwrap_or_default(),
+                "deadlineMs": args.deadline_ms,
                 "idempotencyKey": args.idempotency_key,
             });
             let done = call.ask.ask(document, json!({ "input": input })).await?.whole()?;
@@ -144,6 +147,7 @@ async fn turn(call: &Call, args: Args) -> Result<Reply, Failure> {
         "workflow": args.flow,
         "text": args.text.as_ref().map(|text| json!(text)).or_else(|| answer.get("text").cloned()),
         "options": args.input,
+        "deadlineMs": args.deadline_ms,
         "feedback": answer.get("feedback"),
         "confirm": answer.get("confirm"),
         "choice": answer.get("choice"),

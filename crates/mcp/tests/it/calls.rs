@@ -307,6 +307,24 @@ async fn a_branch_is_merged_when_somebody_agrees() {
     assert!(sessions.contains("of review"), "{sessions}");
 }
 
+/// A run whose time is over has failed, and its question does not stand any more.
+#[tokio::test]
+async fn a_run_has_a_deadline() {
+    let world = World::with_shop().await;
+    let text = "module shop\nfunc more () -> () pure { return }";
+    let start = |deadline: u64| json!({ "action": "start", "flow": "review", "input": { "program": "shop", "text": text }, "deadline_ms": deadline });
+    let refused = world.call("run", start(0)).await;
+    assert!(refused.text().contains("at least a millisecond"), "{}", refused.text());
+    let asked = world.call("run", start(86_400_000)).await;
+    assert_eq!(asked.data()["outcome"], "awaiting_approval", "{}", asked.text());
+    let query = json!({ "action": "run", "document": "{ runs { nodes { deadline } } }" });
+    let found = world.says("graphql", query).await;
+    assert!(!found.contains("null"), "{found}");
+    let turn = json!({ "action": "turn", "text": "AddNode Ticket:T-1", "deadline_ms": 86_400_000 });
+    let said = world.says("run", turn).await;
+    assert!(said.contains("Entities: 1 created."), "{said}");
+}
+
 /// A list of sessions has the beginnings of their titles, what is shown alone the whole of one.
 #[tokio::test]
 async fn a_long_title_is_cut_in_lists() {
