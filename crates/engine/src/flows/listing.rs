@@ -281,6 +281,13 @@ impl Engine {
         Ok(Page { items, more, total })
     }
 
+    /// The key of the newest run that the caller may know of; `None`: there is no run.
+    pub async fn newest_run(&self) -> Result<Option<u64>, Error> {
+        let programs = self.only().map(<[Uuid]>::to_vec);
+        let filter = RunFilter { programs, ..RunFilter::default() };
+        Ok(self.store().runs(&filter, None, 1).await?.first().map(|row| row.key))
+    }
+
     /// What a run comes to, from its journal.
     pub async fn run_machine(&self, run: &RunInfo) -> Result<Run, Error> {
         let row = self.store().run(run.id).await?.ok_or_else(|| Error::not_found("run", run.id))?;
@@ -410,6 +417,11 @@ impl Engine {
             actor: from_actor(actor),
             made: row.made.0,
         })
+    }
+
+    /// The key of the newest session; `None`: there is no session.
+    pub async fn newest_session(&self) -> Result<Option<u64>, Error> {
+        Ok(self.store().sessions(None, 1).await?.first().map(|row| row.key))
     }
 
     /// Sessions, the newest first, before a key.

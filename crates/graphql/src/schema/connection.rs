@@ -76,6 +76,15 @@ impl PageRequest {
         Ok(self.after_number()?.map_or(0, |number| number + 1))
     }
 
+    /// Checks a place in a list that begins with its newest item: behind that one no cursor was given. Where there is no item any
+    /// more, one may have been.
+    pub fn among(&self, place: u64, newest: Option<u64>) -> Result<(), ApiError> {
+        match newest {
+            Some(newest) if place > newest => Err(self.invalid()),
+            _ => Ok(()),
+        }
+    }
+
     /// The error for a cursor whose place is none of the list.
     pub fn invalid(&self) -> ApiError {
         self.list.invalid(self.after.as_deref().unwrap_or_default())

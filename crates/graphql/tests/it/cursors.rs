@@ -161,6 +161,17 @@ async fn a_list_goes_on_after_its_own_cursors() {
     assert!(tried > 25, "only {tried} lists have something in them");
 }
 
+/// Runs and sessions are listed from the newest on: before that one there is no place.
+#[tokio::test]
+async fn a_place_behind_the_newest_is_no_cursor() {
+    let world = world().await;
+    for list in [List::Runs, List::Sessions] {
+        let cursors = [list.cursor(1_000_000)];
+        let expected = format!("`{}` is not a cursor of `{}`", cursors[0], list.field());
+        assert_eq!(refusals(&world, list, &cursors).await, [expected]);
+    }
+}
+
 #[tokio::test]
 async fn streams_of_events_take_no_cursors_of_lists() {
     let world = World::new().await;

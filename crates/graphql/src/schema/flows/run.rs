@@ -322,6 +322,9 @@ pub(crate) async fn page(
     which: Which,
 ) -> std::result::Result<Connection<Run>, ApiError> {
     let before = page.after_number()?;
+    if let Some(before) = before {
+        page.among(before, engine.newest_run().await.map_err(fail)?)?;
+    }
     let Which { flow, status, session, program, started_by } = which;
     let wanted = RunsWanted {
         flow,

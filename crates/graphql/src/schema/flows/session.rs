@@ -151,6 +151,9 @@ pub(crate) async fn page(
 ) -> std::result::Result<Connection<Session>, ApiError> {
     let engine = context.data_unchecked::<Engine>();
     let before = page.after_number()?;
+    if let Some(before) = before {
+        page.among(before, engine.newest_session().await.map_err(fail)?)?;
+    }
     let found = engine.session_page(before, page.first).await.map_err(fail)?;
     let item = |info: SessionInfo| (info.key, Session::new(engine, info));
     Ok(Connection::known(&page, found.more, whole(found.total), found.items.into_iter().map(item)))
