@@ -1,6 +1,8 @@
 //! Several servers over one database, which are killed in turn under load. A file has one server; so this does nothing
 //! but on a PostgreSQL server, where `cargo xtask test` runs it.
 
+mod restarted;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, RwLock, mpsc};
