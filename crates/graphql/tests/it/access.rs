@@ -275,7 +275,13 @@ async fn every_field_is_for_those_who_may_have_it() {
     for scope in Scope::ALL {
         callers.push((scope.name().to_lowercase(), two.caller(scope, None).await));
     }
-    for (scope, program) in [(Scope::Edit, "world"), (Scope::Admin, "world"), (Scope::Admin, "other")] {
+    for (scope, program) in [
+        (Scope::Edit, "world"),
+        (Scope::Admin, "world"),
+        (Scope::Admin, "other"),
+        (Scope::Read, "world"),
+        (Scope::Simulate, "world"),
+    ] {
         callers.push((
             format!("{} of `{program}`", scope.name().to_lowercase()),
             two.caller(scope, Some(program)).await,
