@@ -68,17 +68,15 @@ export function AddView() {
       <header className="function-head">
         <h1>Add functions and types</h1>
         <span className="function-revision">
-          {paths.length > 0 && (
-            <label className="editing-module">
-              <span className="muted">in</span>
-              <select className="field" value={into} onChange={(event) => setModule(event.target.value)}>
-                <option value="">the module that the text names</option>
-                {paths.map((path) => (
-                  <option key={path}>{path}</option>
-                ))}
-              </select>
-            </label>
-          )}
+          <label className="editing-module">
+            <span className="muted">in</span>
+            <select className="field" value={into} onChange={(event) => setModule(event.target.value)}>
+              <option value="">the module that the text names</option>
+              {paths.map((path) => (
+                <option key={path}>{path}</option>
+              ))}
+            </select>
+          </label>
           <label className="button file">
             <FileText size={14} aria-hidden />
             Load a file…

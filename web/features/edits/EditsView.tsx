@@ -2,7 +2,7 @@ import { Activity } from 'lucide-react';
 import { useEffect } from 'react';
 
 import { setTitle } from '../../lib/title';
-import { counted, Empty } from '../../ui';
+import { counted, Empty, SkeletonRows } from '../../ui';
 import { FeedRow } from './FeedRow';
 import { useLive } from './live';
 import './edits.css';
@@ -10,7 +10,7 @@ import './edits.css';
 /** The revisions of a program as they are made, the newest first. */
 export function EditsView() {
   const { name, feed, loadOlder, resume } = useLive();
-  const { items, waiting, paused } = feed;
+  const { items, whole, waiting, paused } = feed;
   useEffect(() => {
     setTitle(`Edits · ${name}`);
   }, [name]);
@@ -26,7 +26,10 @@ export function EditsView() {
             Show {counted(waiting.length, 'revision')} that came since the pause
           </button>
         )}
-        {items.length === 0 ? (
+        {!whole ? (
+          // Rows that came later would stand between those that are read.
+          <SkeletonRows rows={6} height={74} label="Loading the revisions" />
+        ) : items.length === 0 ? (
           <Empty icon={Activity} title="Nothing has happened yet">
             <p>Edits of agents and people appear here as they are made.</p>
           </Empty>
@@ -37,7 +40,7 @@ export function EditsView() {
             ))}
           </ol>
         )}
-        {loadOlder && (
+        {whole && loadOlder && (
           <div className="more">
             <button type="button" className="button" onClick={loadOlder}>
               Show older revisions

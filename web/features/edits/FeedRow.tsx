@@ -55,7 +55,7 @@ export function FeedRow({ item }: { item: Item }) {
       </div>
       <div className="feed-facts">
         {!plain && <Counts {...item.changed} />}
-        {!plain && seen && <Verdict revision={item.number} />}
+        {!plain && <span className="feed-verdict">{seen && <Verdict revision={item.number} />}</span>}
       </div>
       <Ago at={item.createdAt} />
     </li>

@@ -19,6 +19,8 @@ export interface Touched {
 export interface Feed {
   /** The revisions, newest first. */
   items: readonly Item[];
+  /** Whether those of other branches are known, too, which stand among these. */
+  whole: boolean;
   /** Revisions of other branches that are older than all that is shown. */
   beside: readonly Item[];
   /** Those that came while it was paused, newest first. */
@@ -41,6 +43,7 @@ export interface Feed {
 
 export const EMPTY: Feed = {
   items: [],
+  whole: false,
   beside: [],
   waiting: [],
   paused: false,
@@ -134,7 +137,7 @@ export function after(feed: Feed, change: Change): Feed {
     case 'older':
       return among({ ...feed, items: newestFirst([...feed.items, ...change.items]) });
     case 'beside':
-      return among({ ...feed, beside: change.items });
+      return among({ ...feed, whole: true, beside: change.items });
     case 'status': {
       const back = feed.status === 'reconnecting' && change.status === 'connected';
       const lost = change.status === 'reconnecting';

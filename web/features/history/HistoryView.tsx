@@ -63,7 +63,9 @@ export function HistoryView() {
     touching: search.touching ?? null,
     merged: !search.branch,
   };
-  const timeline = useTimeline(programId, shown, filter, feed.items);
+  // Where they cannot be read, `main` is shown.
+  const known = names.data !== undefined || names.problem !== undefined;
+  const timeline = useTimeline(programId, shown, known, filter, feed.items);
   // The picture that is kept still is without them here, too.
   const waiting = useMemo(() => new Set(feed.waiting.map(({ number }) => number)), [feed.waiting]);
   const items = useMemo(() => timeline.items?.filter(({ number }) => !waiting.has(number)), [timeline.items, waiting]);
@@ -245,12 +247,12 @@ export function HistoryView() {
               />
             )}
           </TimelineList>
-          {!search.branch && shown.length < branches.length && (
+          {items && !search.branch && shown.length < branches.length && (
             <p className="panel-body muted">
               These are the {shown.length} branches that moved last, of {branches.length}. Each can be chosen above.
             </p>
           )}
-          {timeline.more && (
+          {items && timeline.more && (
             <div className="more">
               <button type="button" className="button" onClick={timeline.more}>
                 Show older revisions

@@ -15,7 +15,7 @@ export function NamesPanel(props: {
   const { loading, branches, checkpoints, doing, onSelect } = props;
   const here = doing.branch;
   return (
-    <div className="names">
+    <div className="names in-turn">
       <p className="names-hint muted">
         Select a revision to see what it changed, or two by their boxes to see how they differ.
       </p>

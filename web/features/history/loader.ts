@@ -10,6 +10,8 @@ const RENEWED = 240;
 /** How far lines are loaded. */
 export interface Loaded {
   lines: Lines;
+  /** The branches that were answered, with revisions or without. */
+  answered: ReadonlySet<string>;
   fetching: boolean;
   problem: Problem | undefined;
 }
@@ -29,6 +31,7 @@ export interface Loader {
 /** Opens a loader, which tells whenever it knows more. */
 export function openLoader(ask: Ask, tell: (loaded: Loaded) => void): Loader {
   let lines: Lines = new Map();
+  let answered: ReadonlySet<string> = new Set();
   const wanted = new Map<string, 'renew' | 'lengthen'>();
 
   const load = async (branch: string, how: 'renew' | 'lengthen'): Promise<Line> => {
@@ -41,7 +44,7 @@ export function openLoader(ask: Ask, tell: (loaded: Loaded) => void): Loader {
   const chased = chase<null>(async (_, isLeft) => {
     const work = [...wanted];
     wanted.clear();
-    tell({ lines, fetching: true, problem: undefined });
+    tell({ lines, answered, fetching: true, problem: undefined });
     const answers = await Promise.allSettled(work.map(([branch, how]) => load(branch, how)));
     if (isLeft()) return;
     const next = new Map(lines);
@@ -57,8 +60,9 @@ export function openLoader(ask: Ask, tell: (loaded: Loaded) => void): Loader {
       }
     });
     lines = next;
+    answered = new Set([...answered, ...work.map(([branch]) => branch)]);
     const problem = problems.find(({ code }) => code !== 'NOT_FOUND' || next.size === 0);
-    tell({ lines, fetching: false, problem });
+    tell({ lines, answered, fetching: false, problem });
   });
 
   const want = (branches: readonly string[], how: 'renew' | 'lengthen') => {

@@ -25,14 +25,20 @@ export interface Timeline {
   refresh(): void;
 }
 
-/** Loads the revisions of some branches, and those of a branch again when something arrives on it. */
+/**
+ * Loads the revisions of some branches, and those of a branch again when something arrives on it.
+ *
+ * Nothing is there before all of them are, since their rows stand among each other; `known` says whether these are all.
+ */
 export function useTimeline(
   programId: string,
   branches: readonly string[],
+  known: boolean,
   filter: Filter,
   arrived: readonly Pick<Item, 'number' | 'branch'>[],
 ): Timeline {
   const client = useClient();
+  const [begun, setBegun] = useState(false);
   const [loaded, setLoaded] = useState<Loaded & { key: string }>();
   const loader = useRef<Loader>(null);
   const asked = useRef<{ branches: Set<string>; newest: number }>({ branches: new Set(), newest: 0 });
@@ -77,7 +83,11 @@ export function useTimeline(
     // oxlint-disable-next-line react-hooks/exhaustive-deps
     [loaded, shown],
   );
-  const items = useMemo(() => (lines && lines.size > 0 ? merged(lines) : undefined), [lines]);
+  const all = known && loaded?.key === key && branches.every((branch) => loaded.answered.has(branch));
+  // A branch that is made later does not take the others away.
+  if (all && !begun) setBegun(true);
+  const shows = all || begun;
+  const items = useMemo(() => (shows && lines && lines.size > 0 ? merged(lines) : undefined), [shows, lines]);
   const refresh = () => loader.current?.renew(branches);
   useBack(loaded?.problem, refresh);
   const next = lines ? shortest(lines) : [];

@@ -86,7 +86,7 @@ export function OverviewView() {
           </div>
           <FunctionList key={`${search} ${incomplete}`} at={at} search={search} incomplete={incomplete} />
         </section>
-        <aside className="overview-aside" aria-label="What is missing or wrong, and the types">
+        <aside className="overview-aside in-turn" aria-label="What is missing or wrong, and the types">
           <section className="panel" aria-labelledby="findings-title">
             <div className="panel-head">
               <h2 id="findings-title">Diagnostics</h2>

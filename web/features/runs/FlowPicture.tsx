@@ -51,7 +51,7 @@ export function FlowPicture(props: {
   const kinds = new Map(flow.nodes.map(({ name, kind }) => [name, kind]));
   const NEW: Mark = { visits: 0, state: 'new' };
   return (
-    <div className="flow">
+    <div className="flow in-turn">
       {picture ? (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard.
         <div className="flow-picture" tabIndex={0} role="group" aria-label={`Picture of ${flow.name}`}>
@@ -104,7 +104,9 @@ export function FlowPicture(props: {
       ) : failed ? (
         <p className="muted">There is no picture of this flow: the list has all of it.</p>
       ) : (
-        <Skeleton height={90} />
+        <div>
+          <Skeleton height={90} />
+        </div>
       )}
       <details className="flow-list">
         <summary>Nodes as a list</summary>

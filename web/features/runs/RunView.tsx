@@ -128,7 +128,7 @@ function RunPage({ id }: { id: string }) {
     rewind: (step) => setAsking({ what: 'rewind', step }),
   };
   return (
-    <div className="page run-page">
+    <div className="page run-page in-turn">
       <Header
         head={head}
         live={live}

@@ -7,7 +7,7 @@ import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { setTitle } from '../../lib/title';
 import { useKept } from '../../lib/useKept';
-import { Actor, Ago, counted, ProblemPanel, SkeletonRows, useMoment } from '../../ui';
+import { Actor, Ago, counted, ProblemPanel, Skeleton, SkeletonRows, useMoment } from '../../ui';
 import { isOver, LiveMark, shortId } from '../runs';
 import { forgetOpening, openingOf } from './begun';
 import { Composer } from './Composer';
@@ -146,9 +146,16 @@ function Conversation({ id }: { id: string }) {
     );
   if (!head)
     return (
-      <div className="page">
-        <h1 className="hidden">Conversation</h1>
-        <SkeletonRows rows={8} height={56} label="Loading the conversation" />
+      <div className="talk">
+        <header className="talk-head">
+          <h1 className="hidden">Conversation</h1>
+          <Skeleton width={240} height={40} />
+        </header>
+        <div className="talk-log">
+          <div className="talk-lines">
+            <SkeletonRows rows={8} height={56} label="Loading the conversation" />
+          </div>
+        </div>
       </div>
     );
 

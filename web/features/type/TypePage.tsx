@@ -60,7 +60,7 @@ export function TypePage(props: {
         )}
         <div className="type-body">
           <div className="type-columns">
-            <div className="type-main">
+            <div className="type-main in-turn">
               {facts.doc && (
                 <p className="type-doc">
                   <Message>{facts.doc}</Message>
@@ -101,7 +101,7 @@ export function TypePage(props: {
                 onWhole={() => onSelect(null)}
               />
             </div>
-            <aside className="type-aside" aria-label="What surrounds it">
+            <aside className="type-aside in-turn" aria-label="What surrounds it">
               <Users program={program} loaded={loaded} rev={shown} />
               {facts.provenance && <Origin program={program} provenance={facts.provenance} />}
             </aside>

@@ -90,7 +90,12 @@ function Summary(props: { programId: string; at: string | null; red: number | nu
   const { programId, at, red, broken } = props;
   const { data, problem } = useAsk(VerifySummaryDocument, { id: programId, at }, { requestPolicy: 'cache-first' });
   if (problem) return <Badge title={problem.message}>not verified</Badge>;
-  if (!data?.program) return <Skeleton width={180} height={20} />;
+  if (!data?.program)
+    return (
+      <span className="summary">
+        <Skeleton width={180} height={20} />
+      </span>
+    );
   const { verify, stats, errors } = data.program;
   const failing = errors?.totalCount ?? 0;
   return (
