@@ -152,6 +152,26 @@ try {
   const slider = page.getByRole('slider', { name: 'Step' });
   await slider.focus();
   assert.equal(await move(page, 'ArrowRight'), out + 1);
+  // Arrow keys go a step elsewhere in the player, too; in the graph they lead from node to node, and the run stays.
+  assert.equal(await move(page, 'ArrowLeft'), out);
+  await page.locator('.player').focus();
+  assert.equal(await move(page, 'ArrowRight'), out + 1);
+  assert.equal(await move(page, 'ArrowLeft'), out);
+  await page.getByRole('button', { name: 'Step in' }).focus();
+  assert.equal(await move(page, 'ArrowRight'), out + 1);
+  await page.getByRole('application').focus();
+  await page.keyboard.press('ArrowRight');
+  await page.waitForURL((url) => url.hash.includes('node='), { timeout });
+  await page.locator('.box.selected').waitFor();
+  assert.equal(await positionOf(page), out + 1);
+  // Why, and why not, of what is selected.
+  await page.keyboard.press('n');
+  await page.getByRole('region', { name: /^Why did .* not run\?$/ }).waitFor();
+  await page.keyboard.press('w');
+  await page.getByRole('region', { name: /^Why is .* what it is\?$/ }).waitFor();
+  await page.getByRole('tab', { name: 'State' }).click();
+  await page.getByRole('application').focus();
+  await page.keyboard.press('Escape');
   await page.keyboard.press('g');
   await page.keyboard.type('3,000');
   await page.keyboard.press('Enter');
@@ -230,6 +250,9 @@ try {
   for (const tab of ['Graph', 'Text', 'State', 'Steps', 'Breakpoints', 'Why']) {
     await linked.getByRole('tab', { name: tab }).click();
     await accessible(linked, `narrow-${tab.toLowerCase()}`);
+    if (tab !== 'Text') continue;
+    const wider = await linked.locator('.text').evaluate((pane) => pane.scrollWidth - pane.clientWidth);
+    assert.equal(wider, 0, 'the lines of the text are as wide as the page');
   }
   await linked.context().close();
   await page.getByRole('button', { name: 'Cancel the simulation' }).click();

@@ -3,7 +3,7 @@ import { createContext, use, type ReactNode } from 'react';
 import { Provider } from 'urql';
 
 import { headersOf, type Endpoints, type Identity } from './address';
-import { OFFLINE, problemOf, UNAUTHENTICATED } from './problems';
+import { OFFLINE, problemOf, UNAUTHENTICATED, UnansweredChange } from './problems';
 import { openSocket, type Socket } from './socket';
 
 /** The ways to the server: queries and mutations over HTTP, subscriptions over a WebSocket. */
@@ -23,6 +23,14 @@ export function connect(to: Endpoints, identity: () => Identity, onDenied: () =>
     fetchOptions: () => ({ headers: headersOf(identity()) }),
     exchanges: [
       mapExchange({
+        onResult: (result) => {
+          const { operation, error } = result;
+          const dry = (operation.variables as { input?: { dryRun?: unknown } } | undefined)?.input?.dryRun === true;
+          // What only tries a change may be asked again by itself, as a query may.
+          if (operation.kind !== 'mutation' || dry || !error?.networkError) return;
+          const { networkError, response } = error as { networkError: Error; response?: unknown };
+          return { ...result, error: new UnansweredChange({ networkError, response }) };
+        },
         onError: (error) => {
           const { code } = problemOf(error);
           if (code === UNAUTHENTICATED) onDenied();

@@ -2,7 +2,7 @@ import { CombinedError } from '@urql/core';
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
 
-import { problemOf } from './problems';
+import { problemOf, UnansweredChange } from './problems';
 
 test('an error of the server is told by its code, in its words', () => {
   const error = new GraphQLError('no function `f9`', { extensions: { code: 'NOT_FOUND' } });
@@ -32,6 +32,14 @@ test('what does not reach the server is offline', () => {
     code: 'OFFLINE',
     message: 'the connection was closed',
   });
+});
+
+test('what is tried again by itself says so, and a change without an answer says that it is not', () => {
+  const networkError = new Error('Failed to fetch');
+  expect(problemOf(new CombinedError({ networkError })).action).toMatch(/tried again by itself/);
+  const change = problemOf(new UnansweredChange({ networkError }));
+  expect(change).toMatchObject({ code: 'OFFLINE', message: 'Failed to fetch' });
+  expect(change.action).toMatch(/not sent again by itself/);
 });
 
 test('what this page does wrong, or misses in an answer, is not the network', () => {

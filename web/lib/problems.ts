@@ -7,6 +7,9 @@ export interface Problem {
   action: string;
 }
 
+/** That a change was sent and no answer came: it may have been made, and is not sent again by itself. */
+export class UnansweredChange extends CombinedError {}
+
 /** The code of what never reached the server. */
 export const OFFLINE = 'OFFLINE';
 /** The code of what this page did wrong itself, and of an answer that lacks what was asked for. */
@@ -29,9 +32,13 @@ const ACTIONS: Record<string, string> = {
   TIMEOUT: 'The server took too long. Try again, or ask for less.',
   UNSUPPORTED: 'This server cannot do that.',
   INTERNAL: 'The server failed at this. Its log has the request under its id.',
-  [OFFLINE]: 'The server cannot be reached. See whether it runs and try again.',
+  [OFFLINE]: 'The server cannot be reached. See whether it runs: this is tried again by itself as soon as it answers.',
   [UNEXPECTED]: 'This page failed at it. Reload it: the server may be of another version.',
 };
+
+/** What is said of a change that nothing was heard of. */
+const UNSURE =
+  'The server cannot be reached, and this is not sent again by itself. See whether it was done, and do it again if not.';
 
 /** What is said of a request that the server understood, and refuses for what it names. */
 const REFUSED = 'The server does not do this, and says why.';
@@ -56,7 +63,8 @@ export function problemOf(error: unknown): Problem {
       // What is told of a field was asked rightly: the page speaks the language of the server.
       return told.code === 'BAD_REQUEST' && first.path?.length ? { ...told, action: REFUSED } : told;
     }
-    return problem(OFFLINE, error.networkError?.message ?? error.message);
+    const told = problem(OFFLINE, error.networkError?.message ?? error.message);
+    return error instanceof UnansweredChange ? { ...told, action: UNSURE } : told;
   }
   if (Array.isArray(error)) {
     const [first] = error as { message: string; extensions?: Record<string, unknown> }[];

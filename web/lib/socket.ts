@@ -29,6 +29,7 @@ export function openSocket(url: string, identity: () => Identity): Socket {
   let connected = false;
   let overdue: ReturnType<typeof setTimeout> | undefined;
   let doubted = -BELIEVED;
+  let later: ReturnType<typeof setTimeout> | undefined;
   const client = createClient({
     url,
     lazy: true,
@@ -48,14 +49,20 @@ export function openSocket(url: string, identity: () => Identity): Socket {
       pong: () => clearTimeout(overdue),
     },
   });
-  return {
-    client,
-    isConnected: () => connected,
-    doubt() {
-      const now = performance.now();
-      if (!connected || now - doubted < BELIEVED) return;
-      doubted = now;
-      client.terminate();
-    },
+  const doubt = () => {
+    if (!connected || later !== undefined) return;
+    const now = performance.now();
+    const rest = doubted + BELIEVED - now;
+    if (rest > 0) {
+      // Whoever waits for it to come back is not forgotten.
+      later = setTimeout(() => {
+        later = undefined;
+        doubt();
+      }, rest);
+      return;
+    }
+    doubted = now;
+    client.terminate();
   };
+  return { client, isConnected: () => connected, doubt };
 }

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 
 import type { Problem } from '../../lib/problems';
+import { useBack } from '../../lib/useBack';
 import { useFunction, type Graph, type Head } from '../function';
 import type { AskPart, FunctionChange } from '../preview';
 import { unionOf, type Sides } from './model';
@@ -48,6 +49,12 @@ export function useSides(about: {
       graph: unionOf(graphs, new Set(modified)),
     };
   }, [from, to, before, after, modified]);
+  const problem = was.problem ?? is.problem;
+  const retry = () => {
+    if (was.problem) was.retry();
+    if (is.problem) is.retry();
+  };
+  useBack(problem, retry);
   const parts = [was.progress, is.progress].filter((part) => part !== null);
   return {
     both,
@@ -58,10 +65,7 @@ export function useSides(about: {
             done: parts.reduce((sum, { done }) => sum + done, 0),
             total: parts.reduce((sum, { total }) => sum + total, 0),
           },
-    problem: was.problem ?? is.problem,
-    retry() {
-      if (was.problem) was.retry();
-      if (is.problem) is.retry();
-    },
+    problem,
+    retry,
   };
 }

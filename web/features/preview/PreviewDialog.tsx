@@ -4,6 +4,7 @@ import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } fr
 import type { ResolutionInput } from '../../generated/graphql';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
+import { useBack } from '../../lib/useBack';
 import { Message, Notice, SkeletonRows } from '../../ui';
 import { isStale, isVoid, type Conflict, type Preview } from './model';
 import { Outcome } from './Outcome';
@@ -77,6 +78,8 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
   const [busy, setBusy] = useState(true);
   const [attempt, setAttempt] = useState(0);
   const [key, setKey] = useState(freshKey);
+  /** Whether what is shown is what came of doing it, which is not done again by itself. */
+  const [carried, setCarried] = useState(false);
   const message = useRef<HTMLInputElement>(null);
   const lacks = useCaller().lacks('EDIT');
 
@@ -127,9 +130,11 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
   const again = () => {
     // What collided on another head may not on this one: what was answered is sent once that is known.
     if (head !== seen) setKnown([]);
+    setCarried(false);
     setSeen(head);
     setAttempt((before) => before + 1);
   };
+  useBack(preview?.state === 'failed' && !carried ? preview.problem : undefined, again);
   /** Whether there is something to preview again with. */
   const answered = !stale && (chosen || (preview?.state === 'conflict' && choices !== NO_CHOICES));
   const ready = preview?.state === 'made' && !busy && !stale && !chosen && lacks === null;
@@ -140,6 +145,7 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
     if (!ready) return;
     setBusy(true);
     const words = message.current?.value.trim() || null;
+    setCarried(true);
     const done = await change.ask(asking(false, words, key));
     setBusy(false);
     if (done.state === 'made') {

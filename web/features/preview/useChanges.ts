@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import type { ChangedFunctionsFragment } from '../../generated/graphql';
 import { afterPage, type Pages, type PagesChange } from '../../lib/pages';
 import { problemOf } from '../../lib/problems';
+import { useBack } from '../../lib/useBack';
 import { MOVED_ON, type Diff, type Difference, type FunctionChange } from './model';
 
 /** So many functions of a difference are loaded at once; the first come with it. */
@@ -54,5 +55,6 @@ export function useChanges({ diff, ask }: Difference): Changes {
       tell({ type: 'failed', problem: problemOf(error) });
     }
   };
+  useBack(loaded.problem, () => void load());
   return { ...loaded, more: loaded.next !== null && !loaded.fetching ? () => void load() : undefined };
 }

@@ -4,6 +4,7 @@ import { useClient } from 'urql';
 
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
+import { useBack } from '../../lib/useBack';
 
 /** A mutation of a run that tells what it would come to, or does it. */
 type Trial<Asked, Shown> = TypedDocumentNode<
@@ -28,10 +29,15 @@ export function useTrial<Asked extends Record<string, unknown>, Shown>(
   const [busy, setBusy] = useState(true);
   const [problem, setProblem] = useState<Problem>();
   const [key] = useState(freshKey);
+  const [attempt, setAttempt] = useState(0);
   const written = JSON.stringify(asked);
+  // What is done is not done again by itself.
+  useBack(shown === null ? problem : undefined, () => setAttempt((before) => before + 1));
 
   useEffect(() => {
     let left = false;
+    setBusy(true);
+    setProblem(undefined);
     const answer = client.mutation(trial, { input: { ...asked, dryRun: true } }).toPromise();
     void answer.then(({ data, error }) => {
       if (left) return;
@@ -45,7 +51,7 @@ export function useTrial<Asked extends Record<string, unknown>, Shown>(
     };
     // What is asked is compared by what it says.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, [client, trial, written]);
+  }, [client, trial, written, attempt]);
 
   const carryOut = async () => {
     setBusy(true);

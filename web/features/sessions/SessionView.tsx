@@ -146,7 +146,8 @@ function Conversation({ id }: { id: string }) {
     );
   if (!head)
     return (
-      <div className="talk">
+      // Another element than the conversation, whose parts are larger or smaller.
+      <div key="waiting" className="talk">
         <header className="talk-head">
           <h1 className="hidden">Conversation</h1>
           <Skeleton width={240} height={40} />

@@ -20,7 +20,7 @@ export function KeyList({ dialog }: { dialog: RefObject<HTMLDialogElement | null
           <dt>
             <kbd>←</kbd> <kbd>→</kbd>
           </dt>
-          <dd>on the slider: a step back or forward; in the graph: to another node</dd>
+          <dd>a step back or forward; in the graph and the text: to another node; in tabs: to the next one</dd>
         </div>
       </dl>
       <p className="muted">They work while the focus is in the player, and not in a field.</p>

@@ -3,6 +3,7 @@ import { useClient } from 'urql';
 
 import { RunTraceDocument, type StepFragment } from '../../generated/graphql';
 import { chase, type Chase } from '../../lib/chase';
+import { useBack } from '../../lib/useBack';
 import { ProblemPanel } from '../../ui';
 import { namedOp, useNames } from './names';
 import { short } from './model';
@@ -69,6 +70,9 @@ export function Steps(props: {
   const node = filter === 'node' && selected !== null ? selected : null;
   const value = filter === 'value' && typed.trim() !== '' ? typed.trim() : null;
   const only = filter === 'function' ? functionRef : null;
+  const [attempt, setAttempt] = useState(0);
+  const retry = () => setAttempt((before) => before + 1);
+  useBack(refusal, retry);
   const from = chosen?.from ?? (filter === 'all' ? pageAround(position, PAGE) : 0);
   useEffect(
     () =>
@@ -79,7 +83,7 @@ export function Steps(props: {
         functions: only === null ? null : [only],
         value,
       }),
-    [client, sim, from, position, node, only, value],
+    [client, sim, from, position, node, only, value, attempt],
   );
 
   const newest = page?.steps.at(-1)?.seq;
@@ -147,7 +151,7 @@ export function Steps(props: {
       </div>
       {refusal ? (
         <div className="player-pad">
-          <ProblemPanel problem={refusal} />
+          <ProblemPanel problem={refusal} onRetry={retry} />
         </div>
       ) : filter === 'node' && selected === null ? (
         <p className="muted player-none">Select a node in the graph or the text.</p>

@@ -49,7 +49,7 @@ export function Transport(props: {
   );
   const halts = playing || can.pause;
   return (
-    <div className="transport" role="toolbar" aria-label="Run">
+    <div className="transport" role="group" aria-label="Run">
       <div className="transport-buttons">
         {button('start', 'To the start', '0', ChevronFirst, can.back)}
         {button('runBack', 'Run back', 'R', Rewind, can.back)}

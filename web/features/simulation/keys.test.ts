@@ -14,6 +14,10 @@ test('keys are commands, but not in a field and not with a modifier', () => {
   field.type = 'range';
   expect(press('s', field)).toBe('step');
   expect(press('r', null, { ctrlKey: true })).toBe(null);
+  expect([press('ArrowRight'), press('ArrowLeft'), press('ArrowUp')]).toEqual(['step', 'back', null]);
+  // The slider moves by them itself, and what the graph or the text has taken is theirs.
+  expect(press('ArrowRight', field)).toBe(null);
+  expect(press('ArrowRight', null, { defaultPrevented: true })).toBe(null);
   expect(new Set(KEYS.map(({ keys }) => keys)).size).toBe(KEYS.length);
 });
 

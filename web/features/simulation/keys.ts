@@ -37,6 +37,9 @@ export const KEYS: readonly { keys: string; command: Command; what: string }[] =
   { keys: '?', command: 'keys', what: 'this list' },
 ];
 
+/** What arrow keys do where nothing else in the player takes them, as the graph, the text, the tabs and the slider do. */
+const ARROWS: Readonly<Record<string, Command>> = { ArrowLeft: 'back', ArrowRight: 'step' };
+
 /** The command of a key, where a key may be one. */
 export function commandOf(event: {
   key: string;
@@ -44,9 +47,17 @@ export function commandOf(event: {
   metaKey: boolean;
   altKey: boolean;
   target: EventTarget | null;
+  defaultPrevented?: boolean;
 }): Command | null {
-  if (event.ctrlKey || event.metaKey || event.altKey) return null;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return null;
   if (event.target instanceof Element && event.target.closest('textarea, select, input:not([type="range"]), dialog'))
     return null;
+  const arrow = ARROWS[event.key];
+  if (arrow) return event.target instanceof Element && usesArrows(event.target) ? null : arrow;
   return KEYS.find(({ keys }) => keys === event.key)?.command ?? null;
+}
+
+/** Whether an element moves something by arrow keys of itself: the slider, or what is scrolled sideways. */
+function usesArrows(element: Element): boolean {
+  return element.matches('input') || (element.matches('[tabindex="0"]') && element.scrollWidth > element.clientWidth);
 }

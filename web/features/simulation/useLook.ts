@@ -3,6 +3,7 @@ import { useClient, type AnyVariables, type TypedDocumentNode } from 'urql';
 
 import { chase, type Chase } from '../../lib/chase';
 import { problemOf, type Problem } from '../../lib/problems';
+import { useBack } from '../../lib/useBack';
 
 /** What was found where a run stands. */
 export interface Looked<Data> {
@@ -40,6 +41,9 @@ export function useLook<Data, Variables extends AnyVariables>(
     // The variables are in what is asked.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [client, document, asked]);
+  useBack(looked?.problem, () => {
+    if (variables && asked) asks.current?.want({ variables, position, asked });
+  });
   return {
     data: looked?.data,
     position: looked?.position ?? null,

@@ -3,6 +3,7 @@ import { useClient } from 'urql';
 
 import { RunStepsDocument, RunWhyDocument, RunWhyNotDocument, type StepFragment } from '../../generated/graphql';
 import { lastStep } from './looking';
+import { OFFLINE } from '../../lib/problems';
 import { refusalOf, type Refusal } from './refusal';
 
 /** An answer to a question about a run. */
@@ -16,6 +17,9 @@ export interface Answer {
   refusal?: Refusal;
 }
 
+/** What is asked by hand is asked by hand again. */
+const LOST = 'The server cannot be reached. Ask again once it can be.';
+
 const FRESH = { requestPolicy: 'network-only' } as const;
 
 /** Asks why values are what they are, and why nodes did not run. Only the newest question is answered. */
@@ -28,7 +32,9 @@ export function useWhy(sim: string) {
     const mine = ++turn.current;
     setAnswer({ title });
     const found = await work();
-    if (mine === turn.current) setAnswer({ title, ...found });
+    if (mine !== turn.current) return;
+    const { refusal } = found;
+    setAnswer({ title, ...found, ...(refusal?.code === OFFLINE && { refusal: { ...refusal, action: LOST } }) });
   }, []);
 
   const ofStep = useCallback(

@@ -5,6 +5,7 @@ import { useClient } from 'urql';
 
 import type { Problem } from '../../lib/problems';
 import { plainText } from '../../lib/text';
+import { useBack } from '../../lib/useBack';
 import { Badge, Message, ProblemPanel, Skeleton } from '../../ui';
 import { findingKey, type Finding } from '../preview';
 import { CodeButton } from './CodeButton';
@@ -31,6 +32,7 @@ export function FindingRow(props: {
   const [answer, setAnswer] = useState<Fixes | Problem | null>(null);
 
   const key = findingKey(finding);
+  useBack(answer && !('fixes' in answer) ? answer : undefined, () => setAttempt((before) => before + 1));
   useEffect(() => {
     if (!open) return;
     let left = false;
