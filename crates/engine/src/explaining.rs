@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use lmlang_interp::{Run, Step, Trace, TraceLevel};
+use lmlang_interp::{Run, Step, Trace, TraceLevel, WhyNot};
 use lmlang_ir::{FuncRef, NodeRef};
 
 use crate::engine::Engine;
@@ -30,30 +30,32 @@ impl Engine {
             return Ok(None);
         }
         let explain = move |run: &Run, interrupt: &mut dyn FnMut() -> bool| {
-            lmlang_interp::why(run, step, port, MOST_STEPS, interrupt).map(|why| why.steps)
+            lmlang_interp::why(run, step, port, MOST_STEPS, interrupt).map(|why| ((), why.steps))
         };
-        self.explain(simulation, explain).await
+        Ok(self.explain(simulation, explain).await?.map(|((), steps)| steps))
     }
 
-    /// The steps where a run went another way than to a node, in order: for each place that the node, or a call of its function,
-    /// stands at, the last one. None where it did run, or nothing was ever near.
+    /// Why a node did not run, with the steps where the run went another way, in order: for each place that the node, or a
+    /// call of its function, stands at, the last one. `None` where the caller does not wait any more.
     pub async fn why_not(
         &self,
         simulation: &Arc<Simulation>,
         (function, node): (FuncRef, NodeRef),
-    ) -> Result<Option<Vec<Step>>, Error> {
+    ) -> Result<Option<(WhyNot, Vec<Step>)>, Error> {
         let fuel = simulation.fuel();
         let explain = move |run: &Run, interrupt: &mut dyn FnMut() -> bool| {
-            lmlang_interp::why_not(run, fuel, function, node, interrupt).map(|why| why.steps)
+            let found = lmlang_interp::why_not(run, fuel, function, node, interrupt)?;
+            let steps = found.steps.clone();
+            Some((found, steps))
         };
         self.explain(simulation, explain).await
     }
 
-    async fn explain(
+    async fn explain<T: Send + 'static>(
         &self,
         simulation: &Arc<Simulation>,
-        explain: impl FnOnce(&Run, &mut dyn FnMut() -> bool) -> Option<Vec<u64>> + Send + 'static,
-    ) -> Result<Option<Vec<Step>>, Error> {
+        explain: impl FnOnce(&Run, &mut dyn FnMut() -> bool) -> Option<(T, Vec<u64>)> + Send + 'static,
+    ) -> Result<Option<(T, Vec<Step>)>, Error> {
         let mut place = self.place().await?;
         let abandoned = Abandoned::default();
         let (engine, simulation, stop) = (self.clone(), Arc::clone(simulation), Arc::clone(&abandoned.0));
@@ -67,20 +69,20 @@ impl Engine {
                 late || stop.load(Ordering::Relaxed) || engine.closing().is_cancelled()
             };
             let found = explain(&run, &mut interrupt);
-            let steps = found.and_then(|numbers| {
+            let steps = found.and_then(|(told, numbers)| {
                 let mut trace = Trace::of(&run, TraceLevel::Nodes, None)?;
                 let step = |number: u64| {
                     trace.seek(number, &mut interrupt);
                     trace.page(number, 1, 1).steps
                 };
-                Some(numbers.into_iter().flat_map(step).collect::<Vec<Step>>())
+                Some((told, numbers.into_iter().flat_map(step).collect::<Vec<Step>>()))
             });
             match steps {
                 None if late => Err(Error::Late),
                 steps => Ok(steps),
             }
         });
-        let read: Result<Option<Vec<Step>>, Error> = joined(read.await)?;
+        let read: Result<Option<(T, Vec<Step>)>, Error> = joined(read.await)?;
         drop(abandoned);
         read
     }

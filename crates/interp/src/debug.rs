@@ -17,7 +17,7 @@ use lmlang_ir::{FuncRef, RegionRef};
 pub use breakpoint::{Breakpoint, BreakpointError, Spot};
 pub use expression::ExpressionError;
 pub use why::{Why, why};
-pub use why_not::{WhyNot, why_not};
+pub use why_not::{Absence, MissedCall, WhyNot, why_not};
 
 use crate::code::Lowering;
 use crate::marks::Marks;

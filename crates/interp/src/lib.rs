@@ -48,8 +48,8 @@ mod world;
 pub use cache::Cache;
 pub use code::Lowering;
 pub use debug::{
-    Breakpoint, BreakpointError, Debugger, ExpressionError, Interrupt, Spot, Stopped, Why, WhyNot, why,
-    why_not,
+    Absence, Breakpoint, BreakpointError, Debugger, ExpressionError, Interrupt, MissedCall, Spot, Stopped,
+    Why, WhyNot, why, why_not,
 };
 pub use nodes::{NodesError, NodesResult, NodesTrace, OpenPort, run_nodes};
 pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue, VariableValue, limit_message};

@@ -72,9 +72,8 @@ export function useWhy(sim: string) {
     (name: string, node: string) =>
       ask(`Why did ${name} not run?`, async () => {
         const { data, error } = await client.query(RunWhyNotDocument, { id: sim, node }, FRESH).toPromise();
-        const steps = data?.simulation?.whyNot;
-        const none = 'It did run, or the run stopped before it came there.';
-        return steps ? { steps, none } : { refusal: refusalOf(error) };
+        const found = data?.simulation?.whyNotReason;
+        return found ? { steps: found.steps, none: `${found.message}.` } : { refusal: refusalOf(error) };
       }),
     [ask, client, sim],
   );

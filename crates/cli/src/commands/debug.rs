@@ -1,5 +1,6 @@
 //! `lmlang debug`: a run that stands still where one wants to look, and goes on and back.
 
+mod absence;
 mod values;
 
 use std::io::{BufRead, IsTerminal, Write as _};
@@ -74,7 +75,7 @@ Commands, one a line; with the first letter where it is in brackets. Numbers are
   [m]emory ADDRESS [BYTES]     bytes of linear memory [default: 64]
   trace [N]         the last N steps
   why [STEP [PORT]] the steps that a value follows from [default: of the last step]
-  whynot PLACE      the steps that kept a node, or a function, from running
+  whynot PLACE      what kept a node, or a function, from running, or that it did run
   printed           what was printed so far
   [q]uit";
 
@@ -263,13 +264,7 @@ impl Session {
                 let fuel = Some(self.debugger.run().fuel_used());
                 let found = why_not(&self.run, fuel, of, node, &mut interrupt);
                 let found = found.ok_or_else(|| bad("it was interrupted".to_owned()))?;
-                let nothing = |text: String| Answer { text, json: json!({ "ran": found.ran, "steps": [] }) };
-                match found.steps.is_empty() {
-                    _ if found.ran => nothing(format!("{node} did run\n")),
-                    true if found.stopped => nothing(format!("the run stands before {node}\n")),
-                    true => nothing(format!("the run never came near {node}\n")),
-                    false => self.steps(found.steps),
-                }
+                self.absence(node, &found)
             }
             (None, "printed") => {
                 let mut text = String::from_utf8_lossy(self.debugger.run().stdout()).into_owned();

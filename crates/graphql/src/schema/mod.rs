@@ -3,6 +3,7 @@
 //! Read [`ids`] for how objects are named, [`view`] for a program at one revision, [`connection`] for lists, then the
 //! roots [`query`], [`mutation`] and [`subscription`] with [`access`], which guards them, then the families.
 
+pub mod absence;
 pub mod access;
 pub mod across;
 pub mod analysis;

@@ -191,7 +191,14 @@ impl Outcome {
     }
 }
 
-fn location(view: &View, at: &interp::Location) -> FrameLocation {
+impl FrameLocation {
+    /// Bytes of the text that it shows.
+    pub(super) fn text_bytes(&self) -> u64 {
+        self.text.len() as u64
+    }
+}
+
+pub(super) fn location(view: &View, at: &interp::Location) -> FrameLocation {
     FrameLocation {
         frame: at.frame as i32,
         function: at.function.to_string(),

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code, cut};
+use crate::schema::absence::WhyNot;
 use crate::schema::connection::page_size;
 use crate::schema::defaults::{Int, Or, Zero};
 use crate::schema::failure::fail;
@@ -529,17 +530,21 @@ impl Simulation {
         )]
         node: String,
     ) -> Option<Result<Vec<TraceStep>>> {
-        nullable(self.explained_absence(context, &node).await)
+        nullable(self.absence(context, &node).await.map(|found| found.steps.0))
     }
-}
 
-/// The node that a client asks about; of a function, the first one.
-fn looked_for(view: &View, given: &str) -> std::result::Result<(FuncRef, NodeRef), ApiError> {
-    let Ok(function) = FuncRef::try_from(view.entity_named(given)?) else { return view.node_named(given) };
-    let body = view.program().function(function).map(|found| found.body());
-    let first = body.and_then(|body| body.nodes_in(body.root()?).next());
-    let node = first.ok_or_else(|| ApiError::new(Code::BadRequest, format!("`{given}` has no nodes")))?;
-    Ok((function, node))
+    /// Why a node did not run, or that it did: the reason, with its place, and the steps of `whyNot`. Where its function was not
+    /// called, which calls could have led to it, and what kept each of them from running.
+    async fn why_not_reason(
+        &self,
+        context: &Context<'_>,
+        #[graphql(
+            desc = "The node, by ref or as `module::function::label`; of a function, by ref or path, the first one."
+        )]
+        node: String,
+    ) -> Option<Result<WhyNot>> {
+        nullable(self.absence(context, &node).await)
+    }
 }
 
 /// The steps that a client names.
@@ -575,15 +580,5 @@ impl Simulation {
         };
         let steps = steps.ok_or_else(|| not_found("step with that port", &format!("{}.{port}", step.0)))?;
         Ok(counted_steps(context, &self.view, steps.iter())?.0)
-    }
-
-    async fn explained_absence(
-        &self,
-        context: &Context<'_>,
-        node: &str,
-    ) -> std::result::Result<Vec<TraceStep>, ApiError> {
-        let named = looked_for(&self.view, node).map_err(|error| error.at("node"))?;
-        let steps = self.view.engine().why_not(&self.simulation, named).await.map_err(fail)?;
-        Ok(counted_steps(context, &self.view, steps.unwrap_or_default().iter())?.0)
     }
 }

@@ -231,6 +231,9 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("SimulationHalt.bound", "it was no limit"),
     ("SimulationHalt.limit", "it was no limit"),
     ("SimulationHalt.used", "it was no limit"),
+    ("MissedCall.step", "it was not called, or the run stopped before"),
+    ("WhyNot.step", "it was not called, or the run stopped before"),
+    ("WhyNot.stopped", "the run did not stop on the way"),
     ("Simulation.stdout", "the answer holds too much text"),
     ("SimulationPayload.simulation", "never: a payload's subject, as in the other payloads"),
     // Breakpoints and searches, as tests/scenarios/debugging.md and checking.md show them.

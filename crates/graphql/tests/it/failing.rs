@@ -96,6 +96,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Simulation.memory", "(length: 0)", BadRequest),
     ("Simulation.why", "(step: 999999, port: 0)", NotFound),
     ("Simulation.whyNot", r#"(node: "n999999")"#, NotFound),
+    ("Simulation.whyNotReason", r#"(node: "n999999")"#, NotFound),
     ("Mutation.removeCase", r#"(input: {id: "x"})"#, NotFound),
     ("Program.cases", r#"(after: "x")"#, CursorInvalid),
     ("Mutation.createCheckpoint", r#"(input: {programId: "nobody", name: "x"})"#, NotFound),

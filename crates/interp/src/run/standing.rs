@@ -42,6 +42,16 @@ struct Call {
 }
 
 impl Run {
+    /// The functions that it calls by itself: the start function, and the one that was asked for. `None` where its arguments
+    /// name others, which may be called too.
+    pub(crate) fn roots(&self) -> Option<Vec<FuncRef>> {
+        if self.args.iter().any(names_functions) {
+            return None;
+        }
+        let start = self.checked.program().functions().find(|(_, function)| function.head().start);
+        Some(start.map(|(of, _)| of).into_iter().chain([self.function]).collect())
+    }
+
     /// The calls, the outermost first.
     pub(crate) fn calls_now(&self) -> Vec<Location> {
         let depth = self.machine.frames.len() as u32;
@@ -249,5 +259,18 @@ impl Run {
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(memory.len());
         let start = place(addresses.start);
         &memory[start..place(addresses.end).max(start)]
+    }
+}
+
+/// Whether a value holds a reference to a function.
+fn names_functions(value: &Value) -> bool {
+    match value {
+        Value::Const(_) | Value::Ptr(..) | Value::ExternRef | Value::FuncRef(None) => false,
+        Value::FuncRef(Some(_)) | Value::Closure(..) => true,
+        Value::Struct(_, values) | Value::Array(_, values) | Value::FixedArray(_, values) => {
+            values.iter().any(names_functions)
+        }
+        Value::Enum(_, payload) => payload.as_deref().is_some_and(names_functions),
+        Value::Box(_, value) => names_functions(value),
     }
 }

@@ -1,6 +1,6 @@
 //! Why values are what they are, and why nodes did not run.
 
-use lmlang_interp::{Cache, Options, Run, Trace, TraceLevel, why, why_not};
+use lmlang_interp::{Absence, Cache, Options, Run, Trace, TraceLevel, WhyNot, why, why_not};
 use lmlang_ir::text::{parse_program, parse_value, print_value};
 use lmlang_ir::{FuncRef, NodeRef, RefAllocator, Value};
 
@@ -222,7 +222,8 @@ fn a_node_that_did_not_run_has_reasons() {
         let run = run(text, args);
         let function = run.checked().program().function_of(node(of).into()).expect("it is there");
         let why = why_not(&run, None, function, node(of), &mut || false).expect("there is such a node");
-        format!("{}{}", if why.ran { "it ran\n" } else { "" }, shown(&run, &why.steps))
+        let ran = matches!(why.absence, Absence::Ran(_));
+        format!("{}{}", if ran { "it ran\n" } else { "" }, shown(&run, &why.steps))
     };
     assert_eq!(reasons(&["3"], 5), "n2 bool:false");
     assert_eq!(reasons(&["3"], 10), "n7 bool:true");
@@ -240,7 +241,9 @@ fn a_run_that_stopped_before_a_node_was_not_turned_away() {
         let run = run(text, args);
         let function = run.checked().program().function_of(node(of).into()).expect("it is there");
         let why = why_not(&run, fuel, function, node(of), &mut || false).expect("there is such a node");
-        format!("{}{}", if why.stopped { "it stopped before\n" } else { "" }, shown(&run, &why.steps))
+        assert_eq!(why.stopped.is_some(), why.absence == Absence::Stopped);
+        let stopped = if why.stopped.is_some() { "it stopped before\n" } else { "" };
+        format!("{stopped}{}", shown(&run, &why.steps))
     };
     // At the hole in the first turn.
     assert_eq!(reasons(&["0"], 11, None), "it stopped before\n");
@@ -252,6 +255,55 @@ fn a_run_that_stopped_before_a_node_was_not_turned_away() {
     assert_eq!(reasons(&["9"], 5, Some(1)), "it stopped before\n");
     assert_eq!(reasons(&["9"], 20, Some(20)), "it stopped before\n");
     assert_eq!(reasons(&["9"], 11, Some(20)), "n7 bool:false");
+}
+
+/// Why a node did not run, in words.
+fn absent(text: &str, args: &[&str], of: u64, fuel: Option<u64>) -> String {
+    let run = run(text, args);
+    let function = run.checked().program().function_of(node(of).into()).expect("it is there");
+    let WhyNot { absence, stopped, calls, is_complete, .. } =
+        why_not(&run, fuel, function, node(of), &mut || false).expect("there is such a node");
+    assert!(is_complete);
+    let at = stopped.map(|at| format!(" before step {}", at.step)).unwrap_or_default();
+    let calls = calls.iter().map(|call| format!("\n{} {:?}", call.node, call.absence));
+    format!("{absence:?}{at}{}", calls.collect::<String>())
+}
+
+#[test]
+fn an_absence_has_its_kind() {
+    let text = "func f (n: i64) -> () {\n  if#n1 (gt_s.i64#n2 n, 5#n3) {\n    call#n4 mid()\n    yield#n5\n  }\n  return#n6\n}\n\
+                func mid () -> () {\n  call#n10 g()\n  return#n11\n}\n\
+                func g () -> () {\n  print#n20 \"g\"\n  call#n21 g()\n  return#n22\n}\n\
+                func dead () -> () {\n  call#n30 g()\n  return#n31\n}\n";
+    assert_eq!(absent(text, &["3"], 1, None), "Ran(2)");
+    assert_eq!(absent(text, &["3"], 4, None), "TurnedAway(2)");
+    assert_eq!(
+        absent(text, &["3"], 20, None),
+        lines(&["NotCalled", "n10 NotCalled", "n30 Unreachable", "n4 TurnedAway(2)"])
+    );
+    assert_eq!(absent(text, &["3"], 31, None), "Unreachable");
+    assert_eq!(absent(text, &["3"], 6, Some(1)), "Stopped before step 1");
+    assert_eq!(
+        absent(text, &["7"], 20, Some(3)),
+        lines(&["NotCalled before step 3", "n10 NotCalled", "n30 Unreachable", "n4 Stopped"])
+    );
+    // It was called, and never got behind its own call.
+    assert_eq!(absent(text, &["7"], 22, Some(40)).split(' ').next(), Some("Stopped"));
+}
+
+#[test]
+fn an_absence_is_seen_through_tables_and_references() {
+    let text = "func f (n: i32) -> () {\n  if#n1 (eq.i32#n2 n, 7#n3) {\n    call_indirect#n4 t<() -> ()> n\n    yield#n5\n  }\n  \
+                r#n6 = func.ref h\n  return#n7\n}\nfunc g () -> () {\n  return#n20\n}\nfunc h () -> () {\n  return#n22\n}\ntable t#v30 [g]\n";
+    assert_eq!(absent(text, &["3"], 20, None), lines(&["NotCalled", "n4 TurnedAway(2)"]));
+    assert_eq!(absent(text, &["3"], 22, None), lines(&["NotCalled", "n6 Ran(4)"]));
+}
+
+#[test]
+fn a_precondition_turns_away() {
+    let text = "func f (n: i64) -> () {\n  require \"small\" { yield#n20 (lt_s.i64#n21 n, 9#n22) }\n  print#n1 \"f\"\n  return#n2\n}\n";
+    assert_eq!(absent(text, &["10"], 1, None), "TurnedAway(2)");
+    assert_eq!(absent(text, &["3"], 21, None), "Ran(1)");
 }
 
 #[test]
