@@ -6,9 +6,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     act, approve, ask, backup, bisect, branch, build, case, chat, check, checkpoint, compare, completions,
-    config, context, coverage, debug, diff, doctor, edit, export, find, flow, fmt, graphql, help, history,
-    import, man, mcp, merge, mutate, program, propose, revert, run, schema, serve, show, test, token, tool,
-    travel, verify, watch,
+    config, context, coverage, debug, diff, doctor, edit, export, find, flow, fmt, graph, graphql, help,
+    history, import, man, mcp, merge, mutate, program, propose, revert, run, schema, serve, show, test,
+    token, tool, travel, verify, watch,
 };
 use crate::settings::{Flags, Secret};
 
@@ -127,6 +127,8 @@ pub(crate) enum Command {
     Ask(ask::Args),
     /// Find entities of a program by words of their names, docs and signatures.
     Find(find::Args),
+    /// List nodes by what they are, what they depend on, what lies around them, and what some of them compute.
+    Graph(graph::Args),
     /// Ask for an operation of the schema, and print the whole answer.
     Graphql(graphql::Args),
     /// Begin durable runs of flows, answer what they ask, and look at what they did.

@@ -3,13 +3,15 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::exit::Exit;
+
 /// What is asked about the end of a run.
 pub(crate) const END: &str = "fragment End on Outcome {
   __typename
   ... on Returned { values }
   ... on Trapped { code message }
   ... on ContractViolated { message }
-  ... on LimitReached { message }
+  ... on LimitReached { limit message }
   ... on ReachedHole { message }
   ... on NotVerified { message }
 }";
@@ -22,11 +24,29 @@ pub(crate) struct End {
     values: Option<Vec<String>>,
     code: Option<String>,
     message: Option<String>,
+    /// Which limit was reached.
+    limit: Option<String>,
 }
 
 impl End {
     pub(crate) fn json(&self) -> Value {
         json!({ "outcome": self.kind, "values": self.values, "code": self.code, "message": self.message })
+    }
+
+    /// What was returned, if the run came to that.
+    pub(crate) fn values(&self) -> Option<&[String]> {
+        self.values.as_deref()
+    }
+
+    /// How the process ends on it, as it does for `lmlang run`.
+    pub(crate) fn exit(&self) -> Exit {
+        match (self.kind.as_str(), self.limit.as_deref()) {
+            ("Returned", _) => Exit::Success,
+            ("NotVerified", _) => Exit::Verification,
+            ("Cancelled", _) => Exit::Interrupted,
+            ("LimitReached", Some("time")) => Exit::TimeOut,
+            _ => Exit::Failure,
+        }
     }
 
     pub(crate) fn line(&self) -> String {

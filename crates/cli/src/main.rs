@@ -21,6 +21,7 @@ mod exit;
 mod findings;
 mod folder;
 mod made;
+mod nodes;
 mod outcome;
 mod output;
 mod pinned;

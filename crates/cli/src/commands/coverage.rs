@@ -2,12 +2,12 @@
 
 use lmlang_ir::Ref;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::client::{About, Page, Part, with_client};
-use crate::commands::case::Path;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::nodes::Node;
 use crate::output::{Output, columns, counted, rest_behind, say};
 use crate::session::Missing;
 use crate::settings::Settings;
@@ -81,15 +81,6 @@ struct Uncovered {
     uncovered: Page<Node>,
 }
 
-/// A node that no test case reaches.
-#[derive(Debug, Deserialize)]
-struct Node {
-    #[serde(rename = "ref")]
-    of: String,
-    owner: Path,
-    text: String,
-}
-
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let variables = args.view.of(&args.program);
     let (nodes, uncovered) = with_client(settings, Missing::Refuse, async |client| {
@@ -128,15 +119,4 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     let uncovered = total.unwrap_or(items.len() as u64);
     say(format_args!("no test case reaches {uncovered} of {}", counted(nodes, "node", "nodes")));
     Ok(Exit::Success)
-}
-
-impl Node {
-    fn json(&self) -> Value {
-        json!({ "ref": self.of, "function": self.owner.path, "text": self.text.trim_end() })
-    }
-
-    fn row(&self) -> [String; 3] {
-        let line = self.text.lines().next().unwrap_or_default().trim();
-        [self.of.clone(), self.owner.path.clone(), line.to_owned()]
-    }
 }

@@ -24,6 +24,7 @@ pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod flow;
 pub(crate) mod fmt;
+pub(crate) mod graph;
 pub(crate) mod graphql;
 pub(crate) mod help;
 pub(crate) mod history;
@@ -93,6 +94,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Context(args) => context::run(&args, &layers.settings()?, output),
         Command::Ask(args) => ask::run(&args, &layers.settings()?, output),
         Command::Find(args) => find::run(&args, &layers.settings()?, output),
+        Command::Graph(args) => graph::run(&args, &layers.settings()?, output),
         Command::Graphql(args) => graphql::run(&args, &layers.settings()?, output),
         Command::Flow(args) => flow::run(&args, &layers.settings()?, output),
         Command::Act(args) => act::run(&args, &layers.settings()?, output),

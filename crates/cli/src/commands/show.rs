@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 /// How much the text says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Detail {
+pub(crate) enum Detail {
     /// Names alone, and refs where there is no name to go by.
     Summary,
     /// The ref of everything.
@@ -41,6 +41,17 @@ enum Detail {
     /// Comments and runs as well, as `lmlang export` writes it.
     #[default]
     Full,
+}
+
+impl Detail {
+    /// The name in the API.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Detail::Summary => "SUMMARY",
+            Detail::Standard => "STANDARD",
+            Detail::Full => "FULL",
+        }
+    }
 }
 
 const TEXT: &str = "query($id: ID, $at: String, $module: String, $detail: Detail) {
@@ -107,11 +118,7 @@ struct Shown<'a> {
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let detail = match args.detail {
-        Detail::Summary => "SUMMARY",
-        Detail::Standard => "STANDARD",
-        Detail::Full => "FULL",
-    };
+    let detail = args.detail.name();
     with_client(settings, Missing::Refuse, async |client| {
         let pinned = Pinned::find(client, &args.program, &args.view).await?;
         let shown = Shown { pinned, detail };
