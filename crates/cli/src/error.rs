@@ -336,14 +336,6 @@ pub(crate) enum Error {
         /// The command.
         what: &'static str,
     },
-    /// There is no help on a topic.
-    #[error("there is no help on `{given}`")]
-    NoHelp {
-        /// What was asked about.
-        given: String,
-        /// Topics that come near.
-        candidates: Vec<String>,
-    },
     /// The runtime did not start, or standard output is closed.
     #[error("{what} failed")]
     Io {
@@ -355,6 +347,11 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// What was named is not there, and these names come near.
+    pub(crate) fn not_found(message: String, candidates: Vec<String>) -> Error {
+        Error::Refused { code: "NOT_FOUND".to_owned(), message, candidates }
+    }
+
     /// The stable name of the error.
     pub(crate) fn code(&self) -> &str {
         match self {
@@ -401,7 +398,7 @@ impl Error {
                 ExportError::NoMain { .. } => "BAD_ARGUMENT",
             },
             Error::UnknownSuffix(..) => "UNKNOWN_SUFFIX",
-            Error::NoStart { .. } | Error::NoFunction { .. } | Error::NoHelp { .. } => "NOT_FOUND",
+            Error::NoStart { .. } | Error::NoFunction { .. } => "NOT_FOUND",
             Error::AmbiguousFunction { .. } => "AMBIGUOUS_NAME",
             Error::ArgumentCount { .. }
             | Error::Argument { .. }
@@ -513,8 +510,7 @@ impl Error {
             | Error::NotServed
             | Error::NoModule
             | Error::SameFile(_)
-            | Error::NothingToRun(_)
-            | Error::NoHelp { .. } => Exit::Usage,
+            | Error::NothingToRun(_) => Exit::Usage,
             Error::Storage(_)
             | Error::Server(_)
             | Error::NoTokens(_)
@@ -581,7 +577,6 @@ impl Error {
             | Error::NoFunction { candidates, .. }
             | Error::AmbiguousFunction { candidates, .. }
             | Error::Command { candidates, .. }
-            | Error::NoHelp { candidates, .. }
             | Error::Engine(EngineError::NotFound { candidates, .. }) => candidates,
             _ => &[],
         }

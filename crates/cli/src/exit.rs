@@ -23,6 +23,8 @@ pub(crate) enum Exit {
     Approval,
     /// A test case does not hold.
     Cases,
+    /// There was nothing to do, and nothing was done.
+    Nothing,
     /// A fault of lmlang.
     Panic,
     /// The time ran out.
@@ -35,7 +37,7 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// All ways of the command itself to end, by number.
-    pub(crate) const ALL: [Exit; 12] = [
+    pub(crate) const ALL: [Exit; 13] = [
         Exit::Success,
         Exit::Failure,
         Exit::Usage,
@@ -45,6 +47,7 @@ impl Exit {
         Exit::Verification,
         Exit::Approval,
         Exit::Cases,
+        Exit::Nothing,
         Exit::Panic,
         Exit::TimeOut,
         Exit::Interrupted,
@@ -67,6 +70,7 @@ impl Exit {
             Exit::Verification => 6,
             Exit::Approval => 7,
             Exit::Cases => 8,
+            Exit::Nothing => 9,
             Exit::Panic => 101,
             Exit::TimeOut => 124,
             Exit::Interrupted => 130,
@@ -80,7 +84,9 @@ impl Exit {
             Exit::Success => "done",
             Exit::Failure => "failed; for `run` also: the program trapped or violated a contract",
             Exit::Usage => "the command line or the settings cannot be right",
-            Exit::NotFound => "a program, revision, branch, function or checkpoint is not there",
+            Exit::NotFound => {
+                "what was named is not there: a program, revision, function, test case, run, question, topic"
+            }
             Exit::Denied => "the caller may not do this",
             Exit::Conflict => {
                 "two changes collide, the head has moved, a name is taken, or another process holds the database"
@@ -88,6 +94,7 @@ impl Exit {
             Exit::Verification => "a program has errors",
             Exit::Approval => "waits for somebody's approval",
             Exit::Cases => "for `test`: a test case is red or stale",
+            Exit::Nothing => "there was nothing to do: to undo, redo, revert, restore, merge or stop",
             Exit::Panic => "a fault of lmlang",
             Exit::TimeOut => "the time ran out",
             Exit::Interrupted => "interrupted",

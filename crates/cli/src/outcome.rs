@@ -114,7 +114,7 @@ impl Outcome {
         }
         match self {
             Outcome::RevisionMade { .. } => Exit::Success,
-            Outcome::NothingToDo { .. } => Exit::Failure,
+            Outcome::NothingToDo { .. } => Exit::Nothing,
             Outcome::EditConflict { .. } => Exit::Conflict,
         }
     }

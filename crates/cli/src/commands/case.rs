@@ -194,11 +194,10 @@ pub(crate) async fn find(
                 candidates: paths.collect(),
             })
         }
-        (None, _) => Err(Error::Refused {
-            code: "NOT_FOUND".to_owned(),
-            message: format!("there is no case `{given}`"),
-            candidates: lmlang_ir::text::nearest(given, names.iter().map(String::as_str)),
-        }),
+        (None, _) => Err(Error::not_found(
+            format!("there is no case `{given}`"),
+            lmlang_ir::text::nearest(given, names.iter().map(String::as_str)),
+        )),
     }
 }
 

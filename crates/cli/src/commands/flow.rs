@@ -495,7 +495,7 @@ async fn id_of(client: &Client, run: &str) -> Result<String, Error> {
     }
     let (runs, _) = client.list(RUNS, json!({}), 1, |answer: Listed| answer.runs).await?;
     let newest = runs.first().and_then(|run| run["id"].as_str()).map(str::to_owned);
-    newest.ok_or_else(|| Error::Input("there is no run yet".to_owned()))
+    newest.ok_or_else(|| Error::not_found("there is no run yet".to_owned(), Vec::new()))
 }
 
 /// The id of the question that a caller names: without a name, that of the only one that stands.
@@ -506,7 +506,7 @@ pub(crate) async fn question_of(client: &Client, question: Option<&str>) -> Resu
     let (open, _) = client.list(QUESTIONS, json!({}), 2, |answer: Questions| answer.interrupts).await?;
     match &open[..] {
         [only] => Ok(only["id"].as_str().unwrap_or_default().to_owned()),
-        [] => Err(Error::Input("no question stands".to_owned())),
+        [] => Err(Error::not_found("no question stands".to_owned(), Vec::new())),
         _ => Err(Error::Input("several questions stand: `lmlang flow questions` lists them".to_owned())),
     }
 }

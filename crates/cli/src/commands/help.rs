@@ -60,7 +60,7 @@ fn command(topic: &[String], output: Output) -> Result<Exit, Error> {
         let Some(inner) = found.find_subcommand_mut(word) else {
             let others = TOPICS.iter().filter(|_| depth == 0).map(|(name, _)| *name);
             let candidates = nearest(word, names.iter().map(String::as_str).chain(others));
-            return Err(Error::NoHelp { given: word.clone(), candidates });
+            return Err(no_help(word, candidates));
         };
         found = inner;
     }
@@ -79,7 +79,7 @@ fn operators(words: &[String], output: Output) -> Result<Exit, Error> {
     if found.is_empty() {
         let all = ops::search(None);
         let names = all.iter().map(|spec| spec.mnemonic);
-        return Err(Error::NoHelp { candidates: nearest(&words, names), given: words });
+        return Err(no_help(&words, nearest(&words, names)));
     }
     markdown(&reference::operators(&found), output)
 }
@@ -96,8 +96,12 @@ fn code_page(given: &str) -> Result<CodePage, Error> {
     let wanted = given.to_ascii_uppercase();
     code_page::all().find(|page| page.code == wanted).ok_or_else(|| {
         let candidates = nearest(&wanted, code_page::all().map(|page| page.code));
-        Error::NoHelp { given: given.to_owned(), candidates }
+        no_help(given, candidates)
     })
+}
+
+fn no_help(given: &str, candidates: Vec<String>) -> Error {
+    Error::not_found(format!("there is no help on `{given}`"), candidates)
 }
 
 fn exit_codes(output: Output) -> Result<Exit, Error> {

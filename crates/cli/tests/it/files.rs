@@ -146,6 +146,6 @@ fn help_completions_and_schema_go_to_standard_output() {
     assert!(place.ok(&["help", "checkpoint", "create"]).contains("Usage"));
     assert!(place.ok(&["completions", "bash"]).contains("lmlang"));
     assert!(place.ok(&["schema", "print"]).contains("type Query"));
-    assert_eq!(place.run(&["help", "chek"]).code, Some(2));
+    assert_eq!(place.run(&["help", "chek"]).code, Some(3));
     assert_eq!(place.run(&["nothing"]).code, Some(2));
 }

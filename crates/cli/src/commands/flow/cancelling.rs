@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 "CANCELLED" => Ok(Exit::Success),
                 _ => {
                     say("nothing was stopped: the run had ended");
-                    Ok(Exit::Failure)
+                    Ok(Exit::Nothing)
                 }
             }
         }),
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             output.data(&json, || stopped.iter().map(line).collect())?;
             if stopped.is_empty() {
                 say("nothing was stopped: none of these runs goes on");
-                return Ok(Exit::Failure);
+                return Ok(Exit::Nothing);
             }
             Ok(Exit::Success)
         }),
