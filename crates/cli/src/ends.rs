@@ -30,7 +30,14 @@ pub(crate) struct End {
 
 impl End {
     pub(crate) fn json(&self) -> Value {
-        json!({ "outcome": self.kind, "values": self.values, "code": self.code, "message": self.message })
+        json!({ "outcome": self.outcome(), "values": self.values, "code": self.code, "message": self.message })
+    }
+
+    /// The kind of end, as `lmlang run` spells it: `contractViolated`.
+    fn outcome(&self) -> String {
+        let mut letters = self.kind.chars();
+        let first = letters.next().map(|first| first.to_ascii_lowercase());
+        first.into_iter().chain(letters).collect()
     }
 
     /// What was returned, if the run came to that.

@@ -3,18 +3,24 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What is asked about a finding.
-pub(crate) const FOUND: &str = "fragment Found on Diagnostic {
+macro_rules! found {
+    ($more:literal) => {
+        concat!(
+            "fragment Found on Diagnostic {
   code severity incomplete message
   details { function node region port expectedType actualType text }
-}";
+",
+            $more,
+            "}"
+        )
+    };
+}
+
+/// What is asked about a finding.
+pub(crate) const FOUND: &str = found!("");
 
 /// The same, with repairs that could be applied.
-pub(crate) const FOUND_AND_FIXES: &str = "fragment Found on Diagnostic {
-  code severity incomplete message
-  details { function node region port expectedType actualType text }
-  fixes { title edits }
-}";
+pub(crate) const FOUND_AND_FIXES: &str = found!("  fixes { title edits }\n");
 
 /// How much a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
