@@ -15,5 +15,6 @@ export { RestItem } from './RestItem';
 export { Skeleton, SkeletonRows } from './Skeleton';
 export { Tabs, type Tab } from './Tabs';
 export { ago, counted, lasting } from './time';
+export { useInTurn } from './useInTurn';
 export { useMedia } from './useMedia';
 export { useMoment } from './useMoment';

@@ -18,6 +18,7 @@ import {
   Notice,
   ProblemPanel,
   SkeletonRows,
+  useInTurn,
   useMoment,
 } from '../../ui';
 import { Evidence, QuestionCard, useWords, type Armed, type Outcome, type Question } from '../approvals';
@@ -59,6 +60,7 @@ function RunPage({ id }: { id: string }) {
   const waiting = head?.status === 'WAITING';
   // What goes on is looked at by the second.
   const now = useMoment(head?.status === 'RUNNING' ? 'seconds' : 'minutes');
+  const inTurn = useInTurn();
   const [asking, setAsking] = useState<Asking | null>(null);
   const words = useWords();
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map());
@@ -128,7 +130,7 @@ function RunPage({ id }: { id: string }) {
     rewind: (step) => setAsking({ what: 'rewind', step }),
   };
   return (
-    <div className="page run-page in-turn">
+    <div ref={inTurn} className="page run-page">
       <Header
         head={head}
         live={live}
