@@ -267,7 +267,7 @@ CREATE TABLE "runs" (
   "forked_from" uuid_text NULL,
   "forked_at" integer NULL,
   "owner" uuid_text NULL,
-  "lease" integer NULL,
+  "lease" integer NULL ,
   "deadline" integer NULL
 );
 

@@ -358,9 +358,9 @@ async fn whoever_acts_for_another_is_recorded_beside_them() {
     let caller = two.caller(Scope::Edit, None).await;
     let for_grace = Arc::new(Caller { on_behalf_of: Some("grace".to_owned()), ..(*caller).clone() });
     let executor = &two.world.executor;
-    for input in ["", r#", onBehalfOf: "joan""#] {
+    for (doc, input) in [("x", ""), ("y", r#", onBehalfOf: "joan""#)] {
         let edit = format!(
-            r#"mutation {{ proposeEdit(input: {{programId: "world", edits: [{{setDoc: {{ref: "world", doc: "x"}}}}]{input}}}) {{ outcome {{ __typename }} }} }}"#
+            r#"mutation {{ proposeEdit(input: {{programId: "world", edits: [{{setDoc: {{ref: "world", doc: "{doc}"}}}}]{input}}}) {{ outcome {{ __typename }} }} }}"#
         );
         assert_eq!(ask_as(executor, &for_grace, &edit, json!({})).await.get("errors"), None);
     }

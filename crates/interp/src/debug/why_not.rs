@@ -156,13 +156,15 @@ fn calls(program: &Program, of: FuncRef) -> Vec<(FuncRef, NodeRef)> {
             found.extend(mentions(program, caller, of.into(), &[Op::Call, Op::FuncRef, Op::ClosureNew]));
             continue;
         }
-        let segment = VarRef::try_from(user).ok().and_then(|segment| program.storage(segment));
-        let Some(StorageKind::Elements { target: Some((table, _)), .. }) = segment.map(|of| &of.kind) else {
-            continue;
+        let Ok(held) = VarRef::try_from(user) else { continue };
+        let table = match program.storage(held).map(|of| &of.kind) {
+            Some(StorageKind::Table { .. }) => held,
+            Some(StorageKind::Elements { target: Some((table, _)), .. }) => *table,
+            _ => continue,
         };
-        let callers = program.users_of((*table).into()).filter_map(|(user, _)| FuncRef::try_from(user).ok());
+        let callers = program.users_of(table.into()).filter_map(|(user, _)| FuncRef::try_from(user).ok());
         for caller in callers {
-            found.extend(mentions(program, caller, (*table).into(), &[Op::CallIndirect]));
+            found.extend(mentions(program, caller, table.into(), &[Op::CallIndirect]));
         }
     }
     found
