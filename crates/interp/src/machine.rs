@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use lmlang_ir::{
-    Const, ContractRef, FuncRef, Initial, NodeRef, Offset, Program, RegionRef, StorageKind, Trap, Type,
-    VarRef,
+    Const, ContractRef, FuncRef, Initial, NodeRef, Offset, Program, RegionRef, StorageKind, TableEntry, Trap,
+    Type, VarRef,
 };
 
 use crate::heap::Obj;
@@ -221,9 +221,12 @@ impl Machine {
     }
 }
 
-/// An entry of a table.
-fn held(function: Option<FuncRef>, intern: &mut impl FnMut(FuncRef) -> u32) -> u64 {
-    function.map_or(0, |function| u64::from(intern(function)) + 1)
+/// An entry of a table. What a global of the host holds is null in a run.
+fn held(entry: Option<TableEntry>, intern: &mut impl FnMut(FuncRef) -> u32) -> u64 {
+    match entry {
+        Some(TableEntry::Function(function)) => u64::from(intern(function)) + 1,
+        Some(TableEntry::Global(_)) | None => 0,
+    }
 }
 
 /// The constant that a global stands for when others begin with it.

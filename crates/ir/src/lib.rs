@@ -51,6 +51,6 @@ pub use refs::{
     VarRef,
 };
 pub use section::{ParseSectionPlaceError, Section, SectionPlace};
-pub use storage::{Initial, MOST_ENTRIES, Offset, Storage, StorageKind};
+pub use storage::{Initial, MOST_ENTRIES, Offset, Storage, StorageKind, TableEntry};
 pub use types::{Const, Scalar, Signature, Type, Variant};
 pub use value::Value;

@@ -57,6 +57,39 @@ pub enum Offset {
     Global(VarRef),
 }
 
+/// A reference that a table or a segment of elements has at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableEntry {
+    /// A reference to a function.
+    Function(FuncRef),
+    /// The value of an imported global that nothing is written to.
+    Global(VarRef),
+}
+
+impl TableEntry {
+    /// The function, if it is a reference to one.
+    pub fn function(self) -> Option<FuncRef> {
+        match self {
+            TableEntry::Function(function) => Some(function),
+            TableEntry::Global(_) => None,
+        }
+    }
+
+    /// What it names.
+    pub fn named(self) -> Ref {
+        match self {
+            TableEntry::Function(function) => function.into(),
+            TableEntry::Global(global) => global.into(),
+        }
+    }
+}
+
+impl From<FuncRef> for TableEntry {
+    fn from(function: FuncRef) -> TableEntry {
+        TableEntry::Function(function)
+    }
+}
+
 /// What a piece of storage is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StorageKind {
@@ -87,8 +120,8 @@ pub enum StorageKind {
     Table {
         /// The type of its entries: `funcref` or `externref`.
         ty: Type,
-        /// Entries at the start; those without a function are empty.
-        entries: Vec<Option<FuncRef>>,
+        /// Entries at the start; those without a reference are empty.
+        entries: Vec<Option<TableEntry>>,
         /// Entries that it may grow to.
         max: Option<u32>,
     },
@@ -98,8 +131,8 @@ pub enum StorageKind {
         ty: Type,
         /// Where they are put at the start; `None`: only by `table.init`.
         target: Option<(VarRef, Offset)>,
-        /// The references; those without a function are empty.
-        entries: Vec<Option<FuncRef>>,
+        /// The references; those without one are empty.
+        entries: Vec<Option<TableEntry>>,
     },
     /// A custom section: bytes that a module carries along, which no run looks at.
     Custom {
@@ -136,7 +169,7 @@ impl StorageKind {
                 }
             }
             StorageKind::Data { offset: Some(Offset::Global(global)), .. } => visit((*global).into()),
-            StorageKind::Table { entries, .. } => entries.iter().flatten().for_each(|of| visit((*of).into())),
+            StorageKind::Table { entries, .. } => entries.iter().flatten().for_each(|of| visit(of.named())),
             StorageKind::Elements { target, entries, .. } => {
                 if let Some((table, offset)) = target {
                     visit((*table).into());
@@ -144,7 +177,7 @@ impl StorageKind {
                         visit((*global).into());
                     }
                 }
-                entries.iter().flatten().for_each(|of| visit((*of).into()));
+                entries.iter().flatten().for_each(|of| visit(of.named()));
             }
             StorageKind::Memory { .. } | StorageKind::Data { .. } | StorageKind::Custom { .. } => {}
         }
@@ -179,8 +212,8 @@ impl StorageKind {
     }
 }
 
-fn empty(entries: &mut [Option<FuncRef>], gone: Ref) {
-    let named = entries.iter_mut().filter(|entry| entry.is_some_and(|of| gone == of.into()));
+fn empty(entries: &mut [Option<TableEntry>], gone: Ref) {
+    let named = entries.iter_mut().filter(|entry| entry.is_some_and(|of| of.named() == gone));
     named.for_each(|entry| *entry = None);
 }
 
@@ -259,9 +292,14 @@ impl Content for StorageKind {
     }
 }
 
-fn hash_entries(entries: &[Option<FuncRef>], hasher: &mut Hasher) {
+fn hash_entries(entries: &[Option<TableEntry>], hasher: &mut Hasher) {
     hasher.number(entries.len() as u64);
     for entry in entries {
-        hasher.number(entry.map_or(0, |function| function.number()));
+        match entry {
+            None => hasher.number(0),
+            Some(TableEntry::Function(function)) => hasher.number(function.number()),
+            // Functions were there first; no ref has that number.
+            Some(TableEntry::Global(global)) => hasher.number(u64::MAX).number(global.number()),
+        };
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lmlang_ir::{
     Attr, Body, Case, FuncRef, MemberRef, Node, NodeRef, Opcode, Place, Program, Ref, Storage, StorageKind,
-    TypeRef, VarRef, Variant,
+    TableEntry, TypeRef, VarRef, Variant,
 };
 use lmlang_ir::{Initial, Offset};
 
@@ -256,16 +256,18 @@ fn storage(program: &Program, of: VarRef, way: Way, found: &mut Found) {
 
 /// Whether other storage writes to, or takes its value from, a piece of storage at the start.
 fn at_the_start(other: &Storage, record: &Storage, of: VarRef, way: Way) -> bool {
+    let holds = |entries: &[Option<TableEntry>]| entries.contains(&Some(TableEntry::Global(of)));
     match (&other.kind, way) {
         (StorageKind::Data { offset: Some(offset), .. }, Way::Write | Way::Read) => match (offset, way) {
             (_, Way::Write) => matches!(record.kind, StorageKind::Memory { .. }),
             (Offset::Global(global), Way::Read) => *global == of,
             (Offset::At(_), Way::Read) => false,
         },
-        (StorageKind::Elements { target: Some((table, offset)), .. }, _) => match way {
-            Way::Write => *table == of,
-            Way::Read => matches!(offset, Offset::Global(global) if *global == of),
-        },
+        (StorageKind::Elements { target: Some((table, _)), .. }, Way::Write) => *table == of,
+        (StorageKind::Elements { target, entries, .. }, Way::Read) => {
+            matches!(target, Some((_, Offset::Global(global))) if *global == of) || holds(entries)
+        }
+        (StorageKind::Table { entries, .. }, Way::Read) => holds(entries),
         (StorageKind::Global { initial: Initial::Global(global), .. }, Way::Read) => *global == of,
         (
             StorageKind::Global { .. }

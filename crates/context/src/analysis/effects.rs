@@ -125,7 +125,7 @@ impl Targets {
         for (_, storage) in program.all_storage() {
             match &storage.kind {
                 StorageKind::Table { entries, .. } | StorageKind::Elements { entries, .. } => {
-                    referred.extend(entries.iter().flatten());
+                    referred.extend(entries.iter().flatten().filter_map(|entry| entry.function()));
                 }
                 StorageKind::Global { initial: Initial::Function(of), .. } => drop(referred.insert(*of)),
                 StorageKind::Global { .. }

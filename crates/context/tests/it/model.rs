@@ -265,7 +265,7 @@ fn callees(program: &Program, node: &Node) -> Vec<FuncRef> {
             for (_, storage) in program.all_storage() {
                 match &storage.kind {
                     StorageKind::Table { entries, .. } | StorageKind::Elements { entries, .. } => {
-                        taken.extend(entries.iter().flatten());
+                        taken.extend(entries.iter().flatten().filter_map(|entry| entry.function()));
                     }
                     StorageKind::Global { initial: Initial::Function(of), .. } => taken.push(*of),
                     _ => {}

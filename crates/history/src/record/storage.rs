@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use lmlang_ir::types::Const;
 use lmlang_ir::{
-    FuncRef, Import, Initial, ModuleRef, Name, Offset, SectionPlace, Storage, StorageKind, Type, VarRef,
-    Visibility,
+    FuncRef, Import, Initial, ModuleRef, Name, Offset, SectionPlace, Storage, StorageKind, TableEntry, Type,
+    VarRef, Visibility,
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ enum StorageKindForm {
     },
 }
 
-type Entries = Vec<Option<Shown<FuncRef>>>;
+type Entries = Vec<Option<EntryForm>>;
 
 /// What tables and segments hold, unless it is functions.
 fn held(ty: &Type) -> Option<Shown<Type>> {
@@ -71,12 +71,38 @@ fn held_bytes(of: Shown<Const>) -> Arc<[u8]> {
     }
 }
 
-fn shown(entries: &[Option<FuncRef>]) -> Entries {
-    entries.iter().map(|entry| entry.map(Shown)).collect()
+fn shown(entries: &[Option<TableEntry>]) -> Entries {
+    entries.iter().map(|entry| entry.map(EntryForm::from)).collect()
 }
 
-fn read(entries: Entries) -> Vec<Option<FuncRef>> {
-    entries.into_iter().map(|entry| entry.map(|entry| entry.0)).collect()
+fn read(entries: Entries) -> Vec<Option<TableEntry>> {
+    entries.into_iter().map(|entry| entry.map(TableEntry::from)).collect()
+}
+
+/// A function or a global, each by its ref.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum EntryForm {
+    Function(Shown<FuncRef>),
+    Global(Shown<VarRef>),
+}
+
+impl From<TableEntry> for EntryForm {
+    fn from(of: TableEntry) -> EntryForm {
+        match of {
+            TableEntry::Function(function) => EntryForm::Function(Shown(function)),
+            TableEntry::Global(global) => EntryForm::Global(Shown(global)),
+        }
+    }
+}
+
+impl From<EntryForm> for TableEntry {
+    fn from(of: EntryForm) -> TableEntry {
+        match of {
+            EntryForm::Function(function) => TableEntry::Function(function.0),
+            EntryForm::Global(global) => TableEntry::Global(global.0),
+        }
+    }
 }
 
 /// A constant as its text, anything else by what it is.

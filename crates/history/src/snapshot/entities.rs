@@ -7,8 +7,8 @@ use lmlang_ir::types::{Const, Type};
 use lmlang_ir::{
     Contract, ContractKind, ContractRef, EffectBound, Field, FuncRef, Function, FunctionHead, Import,
     Initial, MemberRef, Module, ModuleRef, NodeContent, NodeRef, Offset, Op, Param, Region, RegionOwner,
-    RegionParam, RegionRef, RegionRole, SectionPlace, Shape, Source, Storage, StorageKind, TypeDef, VarRef,
-    Variable, VariantDef, Visibility,
+    RegionParam, RegionRef, RegionRole, SectionPlace, Shape, Source, Storage, StorageKind, TableEntry,
+    TypeDef, VarRef, Variable, VariantDef, Visibility,
 };
 
 use super::SnapshotError;
@@ -158,9 +158,13 @@ pub(super) fn write_storage(w: &mut Writer, storage: &Storage) {
             write_const(w, &Const::Bytes(bytes.clone()));
         }
         StorageKind::Table { ty, entries, max } => {
-            match ty {
-                Type::FuncRef => w.number(3),
-                _ => {
+            match (ty, names_globals(entries)) {
+                (_, true) => {
+                    w.number(12);
+                    w.ty(ty);
+                }
+                (Type::FuncRef, false) => w.number(3),
+                (_, false) => {
                     w.number(7);
                     w.ty(ty);
                 }
@@ -169,11 +173,15 @@ pub(super) fn write_storage(w: &mut Writer, storage: &Storage) {
             w.optional_number(max.map(u64::from));
         }
         StorageKind::Elements { ty, target, entries } => {
-            w.number(match target {
-                None => 8,
-                Some((_, Offset::At(_))) => 9,
-                Some((_, Offset::Global(_))) => 10,
-            });
+            let globals = if names_globals(entries) { GLOBALS } else { 0 };
+            w.number(
+                globals
+                    + match target {
+                        None => 8,
+                        Some((_, Offset::At(_))) => 9,
+                        Some((_, Offset::Global(_))) => 10,
+                    },
+            );
             w.ty(ty);
             if let Some((table, offset)) = target {
                 w.reference(table.number());
@@ -193,14 +201,46 @@ pub(super) fn write_storage(w: &mut Writer, storage: &Storage) {
     }
 }
 
-fn write_entries(w: &mut Writer, entries: &[Option<FuncRef>]) {
-    w.list(entries, |w, entry| w.optional_number(entry.map(FuncRef::number)));
+/// How much larger the kind of elements is where some are globals.
+const GLOBALS: u64 = 5;
+
+fn names_globals(entries: &[Option<TableEntry>]) -> bool {
+    entries.iter().any(|entry| matches!(entry, Some(TableEntry::Global(_))))
 }
 
-fn read_entries(r: &mut Reader<'_>) -> Result<Vec<Option<FuncRef>>, SnapshotError> {
+/// Functions by their refs; where some entries are globals, with the kind of each before it.
+fn write_entries(w: &mut Writer, entries: &[Option<TableEntry>]) {
+    if !names_globals(entries) {
+        let function = |entry: &TableEntry| entry.named().number;
+        return w.list(entries, |w, entry| w.optional_number(entry.as_ref().map(function)));
+    }
+    w.list(entries, |w, entry| match entry {
+        None => w.number(0),
+        Some(TableEntry::Function(function)) => {
+            w.number(1);
+            w.reference(function.number());
+        }
+        Some(TableEntry::Global(global)) => {
+            w.number(2);
+            w.reference(global.number());
+        }
+    });
+}
+
+fn read_entries(r: &mut Reader<'_>) -> Result<Vec<Option<TableEntry>>, SnapshotError> {
     r.list(|r| {
         let number = r.optional_number()?;
-        number.map(|number| FuncRef::new(number).ok_or_else(|| r.damaged("a ref"))).transpose()
+        let function = number.map(|number| FuncRef::new(number).ok_or_else(|| r.damaged("a ref")));
+        Ok(function.transpose()?.map(TableEntry::Function))
+    })
+}
+
+fn read_mixed_entries(r: &mut Reader<'_>) -> Result<Vec<Option<TableEntry>>, SnapshotError> {
+    r.list(|r| match r.number()? {
+        0 => Ok(None),
+        1 => Ok(Some(TableEntry::Function(r.reference(FuncRef::new)?))),
+        2 => Ok(Some(TableEntry::Global(r.reference(VarRef::new)?))),
+        _ => Err(r.damaged("a kind of entry")),
     })
 }
 
@@ -234,15 +274,17 @@ pub(super) fn read_storage(r: &mut Reader<'_>) -> Result<Storage, SnapshotError>
             StorageKind::Data { offset, bytes: read_bytes(r)? }
         }
         7 => StorageKind::Table { ty: r.ty()?, entries: read_entries(r)?, max: optional_small(r)? },
-        kind @ 8..=10 => {
+        kind @ (8..=10 | 13..=15) => {
             let ty = r.ty()?;
             let target = match kind {
-                9 => Some((r.reference(VarRef::new)?, Offset::At(r.small()?))),
-                10 => Some((r.reference(VarRef::new)?, Offset::Global(r.reference(VarRef::new)?))),
+                9 | 14 => Some((r.reference(VarRef::new)?, Offset::At(r.small()?))),
+                10 | 15 => Some((r.reference(VarRef::new)?, Offset::Global(r.reference(VarRef::new)?))),
                 _ => None,
             };
-            StorageKind::Elements { ty, target, entries: read_entries(r)? }
+            let entries = if kind < 13 { read_entries(r)? } else { read_mixed_entries(r)? };
+            StorageKind::Elements { ty, target, entries }
         }
+        12 => StorageKind::Table { ty: r.ty()?, entries: read_mixed_entries(r)?, max: optional_small(r)? },
         11 => StorageKind::Custom {
             section: r.text()?,
             place: SectionPlace::of_number(r.number()?).ok_or_else(|| r.damaged("a place of a section"))?,

@@ -254,7 +254,7 @@ fn calls_are_a_graph_for_petgraph() {
     // A table closes the circle: `sum` reads it, and `twice` stands in it.
     let module = s.program.function(s.sum).unwrap().head().module;
     let mut build = Builder::new(&mut s.program, &mut s.refs);
-    let entries = vec![Some(s.twice)];
+    let entries = vec![Some(s.twice.into())];
     let table = build.storage(module, "table", StorageKind::Table { ty: Type::FuncRef, entries, max: None });
     let mut f = build.open(s.sum).unwrap();
     f.go(f.body().root().unwrap(), None).unwrap();

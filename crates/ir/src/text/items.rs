@@ -12,8 +12,8 @@ use crate::text::lexer::Kind;
 use crate::text::literal::Literal;
 use crate::text::statements::join_docs;
 use crate::text::syntax::{
-    FunctionItem, InitialSyntax, Item, MemberSyntax, Modifiers, ModuleSyntax, OffsetSyntax, ParamSyntax,
-    Path, Segment, StorageItem, StorageSyntax, TypeItem, TypeSyntax,
+    EntrySyntax, FunctionItem, InitialSyntax, Item, MemberSyntax, Modifiers, ModuleSyntax, OffsetSyntax,
+    ParamSyntax, Segment, StorageItem, StorageSyntax, TypeItem, TypeSyntax,
 };
 use crate::types::Type;
 
@@ -404,7 +404,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[f, g, null] max 10`, or `: externref [null] max 10`.
+    /// `[f, g, null] max 10`, or `: externref [null, global.get host] max 10`.
     fn table(&mut self) -> Parsed<StorageSyntax> {
         let ty = if self.eat(b':') { Some(self.type_syntax()?) } else { None };
         let entries = self.entries()?;
@@ -454,18 +454,28 @@ impl Parser<'_> {
         }
     }
 
-    fn entries(&mut self) -> Parsed<Vec<Option<Path>>> {
+    fn entries(&mut self) -> Parsed<Vec<Option<EntrySyntax>>> {
         self.eat(b'=');
         self.expect(b'[')?;
         let mut entries = Vec::new();
         while !self.eat(b']') {
-            let empty = self.eat_word("null");
-            entries.push(if empty { None } else { Some(self.path("a function or `null`")?) });
+            entries.push(self.entry()?);
             if !self.eat(b',') && !self.is_punct(0, b']') {
                 return Err(self.unexpected("`,` or `]`"));
             }
         }
         Ok(entries)
+    }
+
+    fn entry(&mut self) -> Parsed<Option<EntrySyntax>> {
+        if let Some((Opcode::GlobalGet, tokens)) = self.operator_ahead() {
+            self.at += tokens;
+            return Ok(Some(EntrySyntax::Global(self.path("a global")?)));
+        }
+        if self.eat_word("null") {
+            return Ok(None);
+        }
+        Ok(Some(EntrySyntax::Function(self.path("a function, `global.get` or `null`")?)))
     }
 
     /// The name of a parameter, or `_`.

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use crate::entities::Import;
 use crate::ops::AttrKind;
 use crate::refs::{FuncRef, ModuleRef, VarRef};
-use crate::storage::{Initial, Offset, Storage, StorageKind};
+use crate::storage::{Initial, Offset, Storage, StorageKind, TableEntry};
 use crate::text::error::{Mistake, code};
 use crate::text::literal::{Literal, Unfit};
 use crate::text::lower::Lowering;
 use crate::text::names::Wanted;
 use crate::text::print::print_type_name;
 use crate::text::resolve::{Names, Resolved, resolve_type};
-use crate::text::syntax::{InitialSyntax, OffsetSyntax, Path, StorageItem, StorageSyntax, TypeSyntax};
+use crate::text::syntax::{
+    EntrySyntax, InitialSyntax, OffsetSyntax, Path, StorageItem, StorageSyntax, TypeSyntax,
+};
 use crate::types::{Const, Type};
 
 impl<'t> Lowering<'t> {
@@ -29,10 +31,19 @@ impl<'t> Lowering<'t> {
             self.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
         }
         self.made.push((Arc::clone(&item.label.name), of.into()));
-        if let StorageSyntax::Global { initial: Some(InitialSyntax::Global(_)), .. }
-        | StorageSyntax::Data { offset: Some(OffsetSyntax::Global(_)), .. }
-        | StorageSyntax::Elements { target: Some(_), .. } = &item.kind
-        {
+        let names_other = match &item.kind {
+            StorageSyntax::Global { initial: Some(InitialSyntax::Global(_)), .. }
+            | StorageSyntax::Data { offset: Some(OffsetSyntax::Global(_)), .. }
+            | StorageSyntax::Elements { target: Some(_), .. } => true,
+            StorageSyntax::Table { entries, .. } | StorageSyntax::Elements { entries, .. } => {
+                entries.iter().any(|entry| matches!(entry, Some(EntrySyntax::Global(_))))
+            }
+            StorageSyntax::Global { .. }
+            | StorageSyntax::Memory { .. }
+            | StorageSyntax::Data { .. }
+            | StorageSyntax::Custom { .. } => false,
+        };
+        if names_other {
             behind.push((of, module, item));
         }
     }
@@ -102,16 +113,22 @@ impl<'t> Lowering<'t> {
         })
     }
 
+    /// Entries that are globals are empty until all of these are there.
     fn entries(
         &mut self,
         module: ModuleRef,
         ty: Option<&TypeSyntax>,
-        entries: &[Option<Path>],
-    ) -> Option<(Type, Vec<Option<FuncRef>>)> {
+        entries: &[Option<EntrySyntax>],
+    ) -> Option<(Type, Vec<Option<TableEntry>>)> {
         let ty = ty.map_or(Ok(Type::FuncRef), |ty| resolve_type(ty, &self.names(module)));
-        let resolved: Resolved<Vec<Option<FuncRef>>> = entries
+        let resolved: Resolved<Vec<Option<TableEntry>>> = entries
             .iter()
-            .map(|entry| entry.as_ref().map(|path| self.function_named(module, path)).transpose())
+            .map(|entry| match entry {
+                Some(EntrySyntax::Function(path)) => {
+                    self.function_named(module, path).map(|of| Some(TableEntry::Function(of)))
+                }
+                Some(EntrySyntax::Global(_)) | None => Ok(None),
+            })
             .collect();
         let (ty, entries) = (self.noted(ty), self.noted(resolved));
         ty.zip(entries)
@@ -124,6 +141,14 @@ impl<'t> Lowering<'t> {
             OffsetSyntax::At(at) => Ok(Offset::At(*at)),
             OffsetSyntax::Global(path) => global(path).map(Offset::Global),
         };
+        let globals = |given: &[Option<EntrySyntax>], entries: &mut [Option<TableEntry>]| -> Resolved<()> {
+            for (given, entry) in given.iter().zip(entries) {
+                if let Some(EntrySyntax::Global(path)) = given {
+                    *entry = Some(TableEntry::Global(global(path)?));
+                }
+            }
+            Ok(())
+        };
         let Some(mut storage) = self.program.storage(of).cloned() else { return };
         let mut begin = || {
             match (&item.kind, &mut storage.kind) {
@@ -134,12 +159,18 @@ impl<'t> Lowering<'t> {
                 (StorageSyntax::Data { offset: Some(given), .. }, StorageKind::Data { offset: at, .. }) => {
                     *at = Some(offset(given)?);
                 }
+                (StorageSyntax::Table { entries: given, .. }, StorageKind::Table { entries, .. }) => {
+                    globals(given, entries)?;
+                }
                 (
-                    StorageSyntax::Elements { target: Some((table, at)), .. },
-                    StorageKind::Elements { target, .. },
+                    StorageSyntax::Elements { target: place, entries: given, .. },
+                    StorageKind::Elements { target, entries, .. },
                 ) => {
-                    let table = self.names(module).storage(table, AttrKind::Table)?;
-                    *target = Some((table, offset(at)?));
+                    globals(given, entries)?;
+                    if let Some((table, at)) = place {
+                        let table = self.names(module).storage(table, AttrKind::Table)?;
+                        *target = Some((table, offset(at)?));
+                    }
                 }
                 (_, _) => {}
             }

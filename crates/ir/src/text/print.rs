@@ -7,7 +7,7 @@ use crate::function::Function;
 use crate::program::{Place, Program};
 use crate::refs::{ContractRef, FuncRef, ModuleRef, NodeRef, Ref, TypeRef, VarRef};
 use crate::section::SectionPlace;
-use crate::storage::{Initial, Offset, Storage, StorageKind};
+use crate::storage::{Initial, Offset, Storage, StorageKind, TableEntry};
 use crate::text::literal::{FloatStyle, put, write_bytes, write_const, write_text};
 use crate::text::lower_regions::default_contract_params;
 use crate::text::names::{ProgramNames, Wanted};
@@ -424,7 +424,7 @@ impl<'p, 'o> Printer<'p, 'o> {
         self.out.push('\n');
     }
 
-    fn entries(&mut self, ty: &Type, target: Option<(VarRef, Offset)>, entries: &[Option<FuncRef>]) {
+    fn entries(&mut self, ty: &Type, target: Option<(VarRef, Offset)>, entries: &[Option<TableEntry>]) {
         if *ty != Type::FuncRef {
             self.out.push_str(": ");
             write_named_type(self.out, ty, &self.names);
@@ -438,7 +438,8 @@ impl<'p, 'o> Printer<'p, 'o> {
         for (index, entry) in entries.iter().enumerate() {
             self.out.push_str(if index == 0 { "" } else { ", " });
             match entry {
-                Some(function) => self.path((*function).into(), Wanted::Function),
+                Some(TableEntry::Function(function)) => self.path((*function).into(), Wanted::Function),
+                Some(TableEntry::Global(global)) => self.global_get(*global),
                 None => self.out.push_str("null"),
             }
         }

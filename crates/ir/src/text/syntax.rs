@@ -298,12 +298,34 @@ pub(super) struct StorageItem {
 
 #[derive(Clone, Debug)]
 pub(super) enum StorageSyntax {
-    Global { ty: TypeSyntax, mutable: bool, initial: Option<InitialSyntax> },
-    Memory { pages: u32, max_pages: Option<u32> },
-    Data { offset: Option<OffsetSyntax>, bytes: Arc<[u8]> },
-    Table { ty: Option<TypeSyntax>, entries: Vec<Option<Path>>, max: Option<u32> },
-    Elements { ty: Option<TypeSyntax>, target: Option<(Path, OffsetSyntax)>, entries: Vec<Option<Path>> },
-    Custom { section: Option<Arc<str>>, place: SectionPlace, bytes: Arc<[u8]> },
+    Global {
+        ty: TypeSyntax,
+        mutable: bool,
+        initial: Option<InitialSyntax>,
+    },
+    Memory {
+        pages: u32,
+        max_pages: Option<u32>,
+    },
+    Data {
+        offset: Option<OffsetSyntax>,
+        bytes: Arc<[u8]>,
+    },
+    Table {
+        ty: Option<TypeSyntax>,
+        entries: Vec<Option<EntrySyntax>>,
+        max: Option<u32>,
+    },
+    Elements {
+        ty: Option<TypeSyntax>,
+        target: Option<(Path, OffsetSyntax)>,
+        entries: Vec<Option<EntrySyntax>>,
+    },
+    Custom {
+        section: Option<Arc<str>>,
+        place: SectionPlace,
+        bytes: Arc<[u8]>,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -311,6 +333,12 @@ pub(super) enum InitialSyntax {
     Const(Literal, u32),
     Global(Path),
     Function(Path),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum EntrySyntax {
+    Function(Path),
+    Global(Path),
 }
 
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use lmlang_ir::{
     Attr, Const, Contract, ContractKind, ContractRef, Control, FuncRef, FunctionHead, Initial, Module,
     ModuleRef, NodeContent, NodeRef, Offset, Op, Opcode, Program, Ref, RefAllocator, RefKind, Region,
     RegionOwner, RegionParam, RegionRef, RegionRole, Scalar, Shape, Source, Storage, StorageKind,
-    StructureError, Type, TypeDef, TypeRef, VarRef, Variable, Visibility,
+    StructureError, TableEntry, Type, TypeDef, TypeRef, VarRef, Variable, Visibility,
 };
 
 use crate::choices::Choices;
@@ -362,10 +362,13 @@ fn change_storage(
     choices: &mut Choices,
 ) -> Result<(), StructureError> {
     let there: Vec<VarRef> = program.all_storage().map(|(of, _)| of).collect();
-    let entries = vec![some_function(program, choices).ok(), None];
+    let function = some_function(program, choices).ok();
     let other = choices.pick(&there).copied();
-    let kind = match (choices.below(5), other, entries[0]) {
-        (0, _, _) => StorageKind::Table { ty: Type::FuncRef, entries, max: None },
+    let kind = match (choices.below(5), other, function) {
+        (0, _, _) => {
+            let entries = vec![function.map(TableEntry::Function), None, other.map(TableEntry::Global)];
+            StorageKind::Table { ty: Type::FuncRef, entries, max: None }
+        }
         (1, Some(other), _) => {
             let (offset, bytes) = (Some(Offset::Global(other)), Arc::from(&b"there"[..]));
             StorageKind::Data { offset, bytes }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use lmlang_ir::builder::{Builder, params};
 use lmlang_ir::{
     Const, EffectBound, FuncRef, FunctionHead, Import, Initial, ModuleRef, Offset, Program, Scalar,
-    SectionPlace, Shape, Signature, Storage, StorageKind, Type, TypeDef, TypeRef, VarRef, Visibility,
+    SectionPlace, Shape, Signature, Storage, StorageKind, TableEntry, Type, TypeDef, TypeRef, VarRef,
+    Visibility,
 };
 
 use super::Options;
@@ -91,7 +92,10 @@ impl World {
             StorageKind::Global { ty, mutable, .. } => self.globals.push((of, ty.clone(), *mutable)),
             StorageKind::Memory { .. } => self.memory = true,
             StorageKind::Data { bytes, .. } => self.data.push((of, bytes.len())),
-            StorageKind::Table { entries, .. } => self.tables.push((of, entries.clone())),
+            StorageKind::Table { entries, .. } => {
+                let functions = entries.iter().map(|entry| entry.and_then(TableEntry::function));
+                self.tables.push((of, functions.collect()));
+            }
             StorageKind::Elements { .. } => self.elements.push(of),
             StorageKind::Custom { .. } => {}
         }
@@ -347,13 +351,26 @@ fn declare_table(
     modules: &[ModuleRef],
     functions: &[FuncRef],
 ) {
-    let mut entries = Vec::new();
+    let mut entries: Vec<Option<TableEntry>> = Vec::new();
     for _ in 0..1 + choices.below(4) {
         // A function that captures something cannot be called through a table.
         let callee = choices.pick(functions).filter(|of| {
             build.program.function(**of).is_some_and(|function| !makes_closure(function.head()))
         });
-        entries.push(callee.copied());
+        entries.push(callee.copied().map(TableEntry::Function));
+    }
+    // What the host has is null in a run.
+    if choices.chance(30) {
+        let given = build.add_storage(Storage {
+            name: "given".into(),
+            module: modules[0],
+            visibility: Visibility::Public,
+            exports: Vec::new(),
+            import: Some(Import { module: "host".into(), name: "given".into() }),
+            kind: StorageKind::Global { ty: Type::FuncRef, mutable: false, initial: Const::Unit.into() },
+            doc: None,
+        });
+        entries.push(Some(TableEntry::Global(given)));
     }
     let max = Some(entries.len() as u32 + 4);
     let (module, ty) = (modules[0], Type::FuncRef);
@@ -361,7 +378,7 @@ fn declare_table(
     let table = build.storage(module, "table", table);
     for index in 0..choices.below(3) {
         // No others than the table has: so what is called through it stays known.
-        let part: Vec<Option<FuncRef>> =
+        let part: Vec<Option<TableEntry>> =
             (0..choices.below(4)).map(|_| choices.pick(&entries).copied().flatten()).collect();
         let left = entries.len().checked_sub(part.len()).filter(|_| choices.chance(50));
         let target = left.map(|left| (table, Offset::At(choices.below(left + 1) as u32)));

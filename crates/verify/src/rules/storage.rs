@@ -1,7 +1,8 @@
 //! V9 and V11 for storage of the program: globals, the memory, tables, segments, custom sections.
 
 use lmlang_ir::{
-    Const, FuncRef, Initial, MOST_ENTRIES, Offset, Program, Ref, Storage, StorageKind, Type, VarRef,
+    Const, FuncRef, Initial, MOST_ENTRIES, Offset, Program, Ref, Storage, StorageKind, TableEntry, Type,
+    VarRef,
 };
 
 use crate::code::Code;
@@ -48,7 +49,9 @@ pub(crate) fn check(
                 Initial::Function(named) if storage.import.is_some() => {
                     out.push(unfit().expecting("constant").finding(Ref::from(*named)));
                 }
-                Initial::Global(global) => check_start(program, (of, storage), *global, ty, out),
+                Initial::Global(global) => {
+                    check_start(program, (storage, &|code| outside(code, of, None)), *global, ty, out);
+                }
                 Initial::Function(function) => {
                     if *ty != Type::FuncRef {
                         out.push(unfit().expecting(ty.clone()).finding(Type::FuncRef));
@@ -68,20 +71,26 @@ pub(crate) fn check(
                 out.push(outside(Code::MemoryMissing, of, None));
             }
             if let Some(Offset::Global(global)) = offset {
-                check_start(program, (of, storage), *global, &Type::I32, out);
+                check_start(program, (storage, &|code| outside(code, of, None)), *global, &Type::I32, out);
             }
         }
         StorageKind::Table { ty, entries, max } => {
             limit(entries.len() as u32, max.unwrap_or(u32::MAX).min(MOST_ENTRIES as u32), out);
-            check_entries(program, of, ty, entries, out);
+            check_entries(program, (of, storage), ty, entries, out);
         }
         StorageKind::Elements { ty, target, entries } => {
             limit(entries.len() as u32, MOST_ENTRIES as u32, out);
-            check_entries(program, of, ty, entries, out);
+            check_entries(program, (of, storage), ty, entries, out);
             if let Some((table, offset)) = target {
                 check_target(program, (of, storage), *table, ty, out);
                 if let Offset::Global(global) = offset {
-                    check_start(program, (of, storage), *global, &Type::I32, out);
+                    check_start(
+                        program,
+                        (storage, &|code| outside(code, of, None)),
+                        *global,
+                        &Type::I32,
+                        out,
+                    );
                 }
             }
         }
@@ -94,12 +103,12 @@ pub(crate) fn check(
     }
 }
 
-/// References: functions are some only to `funcref`.
+/// References: functions are some only to `funcref`, globals to what they hold.
 fn check_entries(
     program: &Program,
-    of: VarRef,
+    (of, storage): (VarRef, &Storage),
     ty: &Type,
-    entries: &[Option<FuncRef>],
+    entries: &[Option<TableEntry>],
     out: &mut Vec<Diagnostic>,
 ) {
     if !matches!(ty, Type::FuncRef | Type::ExternRef) {
@@ -107,12 +116,18 @@ fn check_entries(
         return out.push(finding.finding(ty.clone()));
     }
     for (position, entry) in entries.iter().enumerate() {
-        let Some(function) = entry else { continue };
         let finding = |code| outside(code, of, Some(position));
-        if *ty == Type::FuncRef {
-            check_function(program, *function, &finding, out);
-        } else {
-            out.push(finding(Code::NoReference).expecting(ty.clone()).finding(Type::FuncRef));
+        match entry {
+            None => {}
+            Some(TableEntry::Function(function)) if *ty == Type::FuncRef => {
+                check_function(program, *function, &finding, out);
+            }
+            Some(TableEntry::Function(_)) => {
+                out.push(finding(Code::NoReference).expecting(ty.clone()).finding(Type::FuncRef));
+            }
+            Some(TableEntry::Global(global)) => {
+                check_start(program, (storage, &finding), *global, ty, out);
+            }
         }
     }
 }
@@ -164,12 +179,12 @@ fn check_function(
 /// known before all others, and there are no circles.
 fn check_start(
     program: &Program,
-    (of, storage): (VarRef, &Storage),
+    (storage, finding): (&Storage, &dyn Fn(Code) -> Diagnostic),
     global: VarRef,
     ty: &Type,
     out: &mut Vec<Diagnostic>,
 ) {
-    let (finding, found) = (|code| outside(code, of, None), Ref::from(global));
+    let found = Ref::from(global);
     let Some(other) = program.storage(global) else {
         return out.push(finding(Code::UnknownStorage).finding(found));
     };

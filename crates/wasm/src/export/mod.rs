@@ -209,7 +209,7 @@ impl Indices {
         let mut next = 0;
         for (_, storage) in scope.storage(program) {
             if let StorageKind::Table { entries, .. } = &storage.kind {
-                next += storage::runs(entries, &indices).count() as u32;
+                next += storage::runs(entries, &indices, scope).count() as u32;
             }
         }
         let segments =

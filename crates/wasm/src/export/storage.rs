@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use lmlang_ir::{Const, FuncRef, Initial, Offset, StorageKind, Type, VarRef};
+use lmlang_ir::{Const, Initial, Offset, StorageKind, TableEntry, Type, VarRef};
 use wasm_encoder::{
     ConstExpr, DataSection, ElementSection, Elements, ExportKind, ExportSection, GlobalSection, GlobalType,
     Ieee32, Ieee64, ImportSection, MemorySection, MemoryType, RefType, TableSection, TableType, ValType,
 };
 
 use super::meter::GLOBALS;
+use super::scope::Scope;
 use super::{ExportError, Indices, Naming, Writing, types};
 
 #[derive(Default)]
@@ -168,32 +169,20 @@ impl Writing<'_> {
         let mut section = ElementSection::new();
         let scope = Rc::clone(&self.scope);
         for (of, storage) in scope.storage(self.program) {
-            let StorageKind::Table { entries, .. } = &storage.kind else { continue };
+            let StorageKind::Table { ty, entries, .. } = &storage.kind else { continue };
             let table = self.table(of);
-            for (at, functions) in runs(entries, &self.indices) {
-                functions.iter().for_each(|function| {
-                    self.declared.remove(function);
-                });
-                section.active(table, &ConstExpr::i32_const(at), Elements::Functions(functions.into()));
+            let runs: Vec<_> = runs(entries, &self.indices, &scope).collect();
+            for (at, held) in runs {
+                let held: Vec<Option<Held>> = held.into_iter().map(Some).collect();
+                let elements = self.references(&held, reference(ty));
+                section.active(table, &ConstExpr::i32_const(at), elements);
             }
         }
         for (of, storage) in scope.storage(self.program) {
             let StorageKind::Elements { ty, target, entries } = &storage.kind else { continue };
-            let entries: Vec<Option<u32>> = entries.iter().map(|of| index(*of, &self.indices)).collect();
-            entries.iter().flatten().for_each(|function| {
-                self.declared.remove(function);
-            });
-            let functions: Option<Vec<u32>> = entries.iter().copied().collect();
-            let elements = match (functions, reference(ty)) {
-                (Some(functions), RefType::FUNCREF) => Elements::Functions(functions.into()),
-                (_, ty) => {
-                    let entry = |entry: Option<u32>| match entry {
-                        Some(function) => ConstExpr::ref_func(function),
-                        None => ConstExpr::ref_null(ty.heap_type),
-                    };
-                    Elements::Expressions(ty, entries.into_iter().map(entry).collect::<Vec<_>>().into())
-                }
-            };
+            let held = entries.iter().map(|entry| Held::of(*entry, &self.indices, &scope));
+            let held: Vec<Option<Held>> = held.collect();
+            let elements = self.references(&held, reference(ty));
             match target {
                 Some((table, offset)) if self.indices.tables.contains_key(table) => {
                     section.active(self.table(*table), &self.offset(of, *offset)?, elements);
@@ -209,25 +198,66 @@ impl Writing<'_> {
         Ok(section)
     }
 
+    /// References for a segment, in the shorter form if all of them are functions, which need no other mention then.
+    fn references(&mut self, held: &[Option<Held>], ty: RefType) -> Elements<'static> {
+        let function = |held: &Option<Held>| match held {
+            Some(Held::Function(function)) => Some(*function),
+            Some(Held::Global(_)) | None => None,
+        };
+        held.iter().filter_map(function).for_each(|function| {
+            self.declared.remove(&function);
+        });
+        let functions: Option<Vec<u32>> = held.iter().map(function).collect();
+        match functions {
+            Some(functions) if ty == RefType::FUNCREF => Elements::Functions(functions.into()),
+            Some(_) | None => {
+                let expression = |held: &Option<Held>| match held {
+                    Some(Held::Function(function)) => ConstExpr::ref_func(*function),
+                    Some(Held::Global(global)) => ConstExpr::global_get(*global),
+                    None => ConstExpr::ref_null(ty.heap_type),
+                };
+                Elements::Expressions(ty, held.iter().map(expression).collect::<Vec<_>>().into())
+            }
+        }
+    }
+
     /// The index of a table; nothing for the first one, whose form is shorter.
     fn table(&self, of: VarRef) -> Option<u32> {
         Some(self.indices.tables[&of]).filter(|table| *table != 0)
     }
 }
 
-/// The index of the function that an entry holds, if that is written.
-fn index(entry: Option<FuncRef>, indices: &Indices) -> Option<u32> {
-    indices.functions.get(&entry?).copied()
+/// What an entry of a table holds, by its index in the module.
+#[derive(Clone, Copy)]
+pub(super) enum Held {
+    Function(u32),
+    Global(u32),
 }
 
-/// The functions that a table begins with, where they stand without a gap: the first index, and theirs.
-pub(super) fn runs(entries: &[Option<FuncRef>], indices: &Indices) -> impl Iterator<Item = (i32, Vec<u32>)> {
-    let mut runs: Vec<(i32, Vec<u32>)> = Vec::new();
+impl Held {
+    /// Nothing for a function that is not written. What is written in part asks no host for globals: what one would have
+    /// there is null.
+    fn of(entry: Option<TableEntry>, indices: &Indices, scope: &Scope) -> Option<Held> {
+        match entry? {
+            TableEntry::Function(function) => indices.functions.get(&function).copied().map(Held::Function),
+            TableEntry::Global(global) if scope.is_whole() => Some(Held::Global(indices.globals[&global])),
+            TableEntry::Global(_) => None,
+        }
+    }
+}
+
+/// What a table begins with, where it stands without a gap: the first index, and the references.
+pub(super) fn runs(
+    entries: &[Option<TableEntry>],
+    indices: &Indices,
+    scope: &Scope,
+) -> impl Iterator<Item = (i32, Vec<Held>)> {
+    let mut runs: Vec<(i32, Vec<Held>)> = Vec::new();
     for (at, entry) in (0..).zip(entries) {
-        let Some(function) = index(*entry, indices) else { continue };
+        let Some(held) = Held::of(*entry, indices, scope) else { continue };
         match runs.last_mut() {
-            Some((start, run)) if *start + run.len() as i32 == at => run.push(function),
-            Some(_) | None => runs.push((at, vec![function])),
+            Some((start, run)) if *start + run.len() as i32 == at => run.push(held),
+            Some(_) | None => runs.push((at, vec![held])),
         }
     }
     runs.into_iter()

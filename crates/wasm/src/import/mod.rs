@@ -14,7 +14,7 @@ use lmlang_ir::builder::{Builder, FunctionBuilder};
 use lmlang_ir::draft::Draft;
 use lmlang_ir::{
     Const, FuncRef, Function, FunctionHead, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Param,
-    Program, RefAllocator, Signature, Storage, StorageKind, Type, VarRef, Visibility,
+    Program, RefAllocator, Signature, Storage, StorageKind, TableEntry, Type, VarRef, Visibility,
 };
 use thiserror::Error;
 use wasmparser::{
@@ -436,7 +436,7 @@ struct Made {
 /// What tables begin with: the segments whose place is known.
 struct Filling<'r> {
     tables: &'r [Declared<wasmparser::TableType>],
-    entries: Vec<Vec<Option<FuncRef>>>,
+    entries: Vec<Vec<Option<TableEntry>>>,
     /// Tables that a segment is put into at another time: what comes after it cannot come before.
     closed: BTreeSet<usize>,
 }
@@ -461,7 +461,7 @@ impl<'r> Filling<'r> {
     fn take(
         &mut self,
         element: &wasmparser::Element<'_>,
-        items: &[Option<FuncRef>],
+        items: &[Option<TableEntry>],
     ) -> Result<bool, ImportError> {
         let (table, offset) = match &element.kind {
             ElementKind::Declared => return Ok(true),
@@ -489,12 +489,12 @@ impl<'r> Filling<'r> {
 fn items(
     element: &wasmparser::Element<'_>,
     indices: &Indices,
-) -> Result<(Type, Vec<Option<FuncRef>>), ImportError> {
+) -> Result<(Type, Vec<Option<TableEntry>>), ImportError> {
     let at = element.range.start;
     match &element.items {
         ElementItems::Functions(functions) => {
             let functions = functions.clone().into_iter();
-            let found = functions.map(|index| Ok(Some(indices.function(index?).0)));
+            let found = functions.map(|index| Ok(Some(indices.function(index?).0.into())));
             Ok((Type::FuncRef, found.collect::<Result<Vec<_>, BinaryReaderError>>()?))
         }
         ElementItems::Expressions(ty, expressions) => {
@@ -515,9 +515,10 @@ fn single<'a>(of: &ConstExpr<'a>, at: u64) -> Result<Operator<'a>, ImportError> 
     }
 }
 
-fn item(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Option<FuncRef>, ImportError> {
+fn item(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Option<TableEntry>, ImportError> {
     match single(of, at)? {
-        Operator::RefFunc { function_index } => Ok(Some(indices.function(function_index).0)),
+        Operator::RefFunc { function_index } => Ok(Some(indices.function(function_index).0.into())),
+        Operator::GlobalGet { global_index } => Ok(Some(TableEntry::Global(indices.global(global_index).0))),
         Operator::RefNull { .. } => Ok(None),
         other => Err(ImportError::unsupported(format!("`{}` as an element", mnemonic(&other)), at)),
     }

@@ -69,6 +69,35 @@ func f () -> () {
 }
 
 #[test]
+fn tables_and_segments_begin_with_what_the_host_gives() {
+    let text = "(module $m
+        (import \"host\" \"given\" (global $given funcref))
+        (import \"host\" \"other\" (global $other externref))
+        (table $calls 3 4 funcref)
+        (table $held 2 externref)
+        (elem (table $calls) (i32.const 0) funcref (ref.func $f) (global.get $given))
+        (elem $later funcref (ref.null func) (global.get $given) (ref.func $f))
+        (elem (table $held) (i32.const 1) externref (global.get $other))
+        (func $f (table.init $calls $later (i32.const 0) (i32.const 1) (i32.const 1))))";
+    let program = read(text).unwrap();
+    let found = print_program(&program, Detail::Summary);
+    for line in [
+        "pub table calls [f, global.get given, null] max 4",
+        "pub table held: externref [null, global.get other]",
+        "pub elem later [null, global.get given, f]",
+    ] {
+        assert!(found.lines().any(|of| of == line), "{line}\n{found}");
+    }
+    let again = lmlang_ir::text::parse_program(&found, &mut RefAllocator::starting_at(1)).unwrap();
+    assert_eq!(print_program(&again, Detail::Summary), found);
+    let checked = Checked::full(program.clone(), NonZeroUsize::MIN);
+    assert!(checked.findings().iter().all(|(_, of)| of.class() == lmlang_verify::Class::Warning));
+    let module = export(&checked, ExportOptions::default()).unwrap();
+    let again = import(&module, &mut RefAllocator::starting_at(1)).unwrap();
+    assert_eq!(print_program(&again, Detail::Full), print_program(&program, Detail::Full));
+}
+
+#[test]
 fn what_programs_do_not_have_is_unsupported() {
     let unsupported = |text: &str, what: &str| match read(text).unwrap_err() {
         ImportError::Unsupported { what: found, at } => {
@@ -76,10 +105,6 @@ fn what_programs_do_not_have_is_unsupported() {
         }
         other => panic!("{other}"),
     };
-    unsupported(
-        "(module (import \"m\" \"g\" (global funcref)) (table 1 funcref) (elem (i32.const 0) funcref (global.get 0)))",
-        "`global.get` as an element",
-    );
     unsupported("(module (table 4000000000 funcref))", "tables of more than");
     unsupported(&format!("(module {})", "(table 100000 funcref)".repeat(3)), "tables of more than");
     // What is valid by another proposal is no rubbish.

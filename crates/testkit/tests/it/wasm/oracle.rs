@@ -126,7 +126,11 @@ fn started(module: &Module, program: Option<&Program>) -> Result<(Store<World>, 
     for (_, storage) in program.into_iter().flat_map(Program::all_storage) {
         if let (Some(import), StorageKind::Global { ty, initial: Initial::Const(value), .. }) =
             (&storage.import, &storage.kind)
-            && let Some(value) = argument(&Value::Const(value.clone()))
+            && let Some(value) = argument(&match ty {
+                Type::FuncRef => Value::FuncRef(None),
+                Type::ExternRef => Value::ExternRef,
+                _ => Value::Const(value.clone()),
+            })
         {
             assert!(!ty.on_heap(), "no host has such values");
             let global = Global::new(&mut store, value, Mutability::Const);
