@@ -253,7 +253,7 @@ codes! {
         "Declare the global mutable, or do not write it."
         Some("global mut limit: i32 = 5\nfunc f () -> () {\n  global.set limit, 1\n  return\n}");
     GlobalInitial "GLOBAL_INITIAL" Error "V6" "a first value does not fit"
-        "What a global starts with must be of the global's type: a constant, `func.ref` of a function, or `global.get` of another global, which must be imported and immutable. So must a global that says where data is put; it is an `i32`."
+        "What a global starts with must be of the global's type: a constant, `func.ref` of a function, or `global.get` of another global, which must be imported and immutable. So must a global that says where data is put, which is an `i32`, or that is an entry of a table, which is a reference of the table's type."
         "global g: i64 = f32:1.0"
         "Give a value of the type."
         None;
