@@ -139,7 +139,7 @@ impl Watch {
             }
             Ending::Interrupted(result) => Ok(Then::Ended(result)),
             Ending::Missing { module, name } if execution == Execution::Compiled => {
-                let what = format!("`{name}` of `{module}` in compiled code");
+                let what = format!("`{module}.{name}`, which only a host has, in compiled code");
                 Err(EngineError::Unsupported { what }.into())
             }
             Ending::Missing { .. } | Ending::Stopped => Ok(Then::GoOn),

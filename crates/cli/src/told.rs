@@ -33,7 +33,7 @@ pub(crate) fn tell(outcome: &Outcome, read: &Read, file: Option<&str>) -> Told {
             });
             return Told { exit: Exit::of_program(*status), json, lines: Vec::new() };
         }
-        Outcome::Trapped { fault, .. } => ("trapped", fault.code(), fault.to_string(), Exit::Failure),
+        Outcome::Trapped { fault, .. } => ("trapped", fault.code(), fault.message(program), Exit::Failure),
         Outcome::ContractViolated { contract, message, .. } => {
             let told = format!("`{message}` ({contract}) does not hold");
             ("contractViolated", "CONTRACT_VIOLATED", told, Exit::Failure)

@@ -66,7 +66,7 @@ impl Report {
                 let values = values.iter().map(|value| print_value(program, value)).collect();
                 (None, String::new(), values)
             }
-            Outcome::Trapped { fault, .. } => (Some(fault.code()), fault.to_string(), Vec::new()),
+            Outcome::Trapped { fault, .. } => (Some(fault.code()), fault.message(program), Vec::new()),
             Outcome::ContractViolated { message, .. } => {
                 (Some("CONTRACT_VIOLATED"), format!("`{message}` does not hold"), Vec::new())
             }

@@ -490,7 +490,7 @@ impl CaseRun {
                 let short = texts.iter().map(String::len).sum::<usize>() <= SHOWN;
                 End::Returned { digest: digest_of(&texts), values: short.then_some(texts) }
             }
-            Outcome::Trapped { fault, .. } => stopped(fault.code(), fault.to_string()),
+            Outcome::Trapped { fault, .. } => stopped(fault.code(), fault.message(program)),
             Outcome::ContractViolated { contract, message, .. } => {
                 stopped("CONTRACT_VIOLATED", format!("`{message}` ({contract}) does not hold"))
             }

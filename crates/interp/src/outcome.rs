@@ -3,9 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use lmlang_ir::{ContractRef, FuncRef, NodeRef, RegionRef, Source, Trap, Value, VarRef};
+use lmlang_ir::text::print_signature;
+use lmlang_ir::{ContractRef, FuncRef, NodeRef, Program, RegionRef, Source, Trap, Value, VarRef};
 
 use crate::value::Shown;
+use crate::wasi;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +124,35 @@ impl Fault {
             Fault::Exit(_) => "EXIT",
         }
     }
+
+    /// What it is, in words, in the program that was run: of a function that only the host has, what is asked of the host, and
+    /// how one does without.
+    pub fn message(self, program: &Program) -> String {
+        match self {
+            Fault::Imported(function) => imported(program, function).unwrap_or_else(|| self.to_string()),
+            Fault::Trap(_)
+            | Fault::InContract(..)
+            | Fault::Unsupported
+            | Fault::Raw(..)
+            | Fault::TooLarge(_)
+            | Fault::Exit(_) => self.to_string(),
+        }
+    }
+}
+
+fn imported(program: &Program, function: FuncRef) -> Option<String> {
+    let import = program.function(function)?.head().import.as_ref()?;
+    let (path, signature) = (program.path(function.into()), print_signature(program, function));
+    let whose = match *import.module == *wasi::MODULE {
+        true => "which WASI preview 1 does not have like that here",
+        false => "which only a host has",
+    };
+    Some(format!(
+        "`{path}` is `{}.{}`, `{}`, {whose}: give it a body, or run the exported module in a host that has it",
+        import.module,
+        import.name,
+        signature.trim()
+    ))
 }
 
 impl fmt::Display for Fault {

@@ -320,7 +320,9 @@ fn trap_message(view: &View, fault: &interp::Fault, place: &interp::Place) -> St
         let function = view.program().function(at.function)?;
         function.body().node(at.node?)
     };
-    let Some(node) = node() else { return fault.to_string() };
+    let message = fault.message(view.program());
+    // It says what is asked of the host.
+    let Some(node) = node().filter(|_| !matches!(fault, interp::Fault::Imported(_))) else { return message };
     let value = |source| place.values.iter().find(|one| Some(one.source) == source);
     let given: Vec<String> = node
         .inputs()
@@ -328,9 +330,9 @@ fn trap_message(view: &View, fault: &interp::Fault, place: &interp::Place) -> St
         .filter_map(|source| Some(cut(&text::print_value(view.program(), &value(source)?.shown.value))))
         .collect();
     if given.len() != node.inputs().len() || given.is_empty() {
-        return fault.to_string();
+        return message;
     }
-    format!("{fault}: `{}` of {}", node.op().code().mnemonic(), given.join(", "))
+    format!("{message}: `{}` of {}", node.op().code().mnemonic(), given.join(", "))
 }
 
 fn contract_of(view: &View, of: ContractRef) -> std::result::Result<Contract, ApiError> {

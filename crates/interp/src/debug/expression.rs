@@ -210,7 +210,7 @@ impl Expression {
             Some(Outcome::Returned { .. }) => {
                 run.shown(&self.ty, &run.first_result(&self.ty), Budget::ASKED).ok_or_else(nothing)
             }
-            Some(Outcome::Trapped { fault, .. }) => Err(fault.to_string()),
+            Some(Outcome::Trapped { fault, .. }) => Err(fault.message(run.checked().program())),
             Some(Outcome::ContractViolated { message, .. }) => {
                 Err(format!("a contract does not hold: {message}"))
             }

@@ -22,7 +22,7 @@ use crate::machine::Stop;
 use crate::world::{Errno, Handle, Refusal, Stat, Times};
 
 /// The module that the functions are imported from.
-const MODULE: &str = "wasi_snapshot_preview1";
+pub(crate) const MODULE: &str = "wasi_snapshot_preview1";
 
 macro_rules! functions {
     ($($name:ident $text:literal $params:literal;)*) => {
