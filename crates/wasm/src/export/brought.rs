@@ -34,6 +34,8 @@ pub(super) enum Brought {
     Load,
     /// Copies bytes into the program's memory.
     Store,
+    /// Traps where a contract does not hold, as its name says.
+    Broken(Name),
 }
 
 /// What WASI calls the memory that it looks into.
@@ -96,8 +98,8 @@ impl Bringing {
         let of = index.checked_sub(self.first).and_then(|at| self.functions.get(at as usize));
         match of {
             Some(Brought::Runtime(of)) => RUNTIME.pays(*of),
-            Some(Brought::Load | Brought::Store) => true,
-            Some(Brought::New(..) | Brought::Zero(_) | Brought::Closure(_)) | None => false,
+            Some(of) => matches!(of, Brought::Load | Brought::Store),
+            None => false,
         }
     }
 
@@ -253,6 +255,7 @@ impl<'p> Writing<'p> {
                 Brought::Closure(of) => self.passing(*of),
                 Brought::Load => self.load_bytes(),
                 Brought::Store => self.store_bytes(),
+                Brought::Broken(name) => self.broken(index, name, names),
             };
             functions.function(ty);
             code.function(&written);
@@ -327,7 +330,8 @@ impl<'p> Writing<'p> {
         exports: &mut ExportSection,
     ) {
         let bringing = &self.bringing;
-        let nothing = bringing.functions.is_empty() && bringing.constants.is_empty();
+        let works = bringing.functions.iter().any(|of| !matches!(of, Brought::Broken(_)));
+        let nothing = !works && bringing.constants.is_empty();
         if nothing && !bringing.shown && !bringing.calls && !self.heap {
             return;
         }

@@ -1,6 +1,7 @@
 //! A program becomes a WebAssembly module.
 
 mod body;
+mod broken;
 mod brought;
 mod constants;
 mod custom;
@@ -71,7 +72,7 @@ pub enum ExportError {
 /// What a module is to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExportOptions {
-    /// Whether contracts are evaluated: one that does not hold ends in `unreachable`.
+    /// Whether contracts are evaluated: one that does not hold ends in `unreachable`, in a function whose name says which.
     pub contracts: bool,
     /// Whether every NaN that is computed is the canonical one, as in a run here; WebAssembly leaves open which it is.
     pub canonical_nans: bool,

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use lmlang_ir::RefAllocator;
 use lmlang_ir::text::parse_program;
 use lmlang_verify::Checked;
-use lmlang_wasm::{ExportError, ExportOptions, export};
+use lmlang_wasm::{ExportError, ExportOptions, export, print};
 
 fn written(text: &str) -> Result<Vec<u8>, ExportError> {
     let program = parse_program(text, &mut RefAllocator::starting_at(1)).unwrap();
@@ -39,4 +39,52 @@ fn a_first_value_is_made_once_however_often_it_is_contained() {
     }
     text.push_str("export \"f\" func f () -> (S39) {\n  var s: S39\n  return (var.get s)\n}\n");
     assert!(written(&text).unwrap().len() < 10_000);
+}
+
+const CHECKED: &str = "module m
+
+export \"f\" func f (x: i32) -> (i32) {
+  require \"x is good\" {
+    good = call is_good(x)
+    yield good
+  }
+  require \"x is small\" = lt_s.i32 x, 1000
+  ensure \"x is smaller\" = gt_s.i32 result, x
+  return (add.i32 x, 1)
+}
+
+func is_good (x: i32) -> (bool) pure {
+  require \"x is small\" = lt_s.i32 x, 1000
+  return (gt_s.i32 x, 0)
+}
+";
+
+#[test]
+fn what_traps_says_which_contract_does_not_hold() {
+    let text = print(&written(CHECKED).unwrap()).unwrap();
+    for name in [
+        "require `x is good` of m::f does not hold",
+        "require `x is small` of m::f does not hold",
+        "ensure `x is smaller` of m::f does not hold",
+        "require `x is small` of m::is_good does not hold",
+    ] {
+        assert_eq!(text.matches(&format!("call $\"{name}\"\n")).count(), 1, "{name}\n{text}");
+        let (_, function) = text.split_once(&format!("(func $\"{name}\" ")).unwrap();
+        // Contracts are off within contracts: not so any more when the instance is called again.
+        let body: Vec<&str> = function.lines().skip(1).take(4).map(str::trim).collect();
+        assert_eq!(body, ["i32.const 0", "global.set 0", "unreachable", ")"], "{name}\n{text}");
+    }
+    // There is no heap for them.
+    assert!(!text.contains("(memory"), "{text}");
+}
+
+#[test]
+fn what_has_no_contracts_is_as_it_was() {
+    let module = |contracts| {
+        let text = "module m\nexport \"f\" func f (x: i32) -> (i32) { return (add.i32 x, 1) }";
+        let program = parse_program(text, &mut RefAllocator::starting_at(1)).unwrap();
+        let options = ExportOptions { contracts, ..ExportOptions::default() };
+        export(&Checked::full(program, NonZeroUsize::MIN), options).unwrap()
+    };
+    assert_eq!(module(true), module(false));
 }

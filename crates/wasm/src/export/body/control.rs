@@ -26,7 +26,8 @@ impl<'p> Emitter<'_, 'p> {
             self.run()?;
             self.code.push(Instruction::I32Eqz);
             self.code.push(Instruction::If(BlockType::Empty));
-            self.code.push(Instruction::Unreachable);
+            let broken = self.breaks(*contract);
+            self.code.push(broken);
             self.code.push(Instruction::End);
         }
         if let Some(guard) = self.writing.guard {
@@ -35,6 +36,11 @@ impl<'p> Emitter<'_, 'p> {
             self.code.push(Instruction::End);
         }
         Ok(())
+    }
+
+    fn breaks(&mut self, region: RegionRef) -> Instruction<'static> {
+        let contract = self.body.contracts().find(|(_, contract)| contract.region == region);
+        contract.map_or(Instruction::Unreachable, |(_, contract)| self.writing.breaks(self.of, contract))
     }
 
     /// The body, and what has to hold of its results.
