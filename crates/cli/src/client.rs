@@ -93,6 +93,18 @@ pub(crate) struct Part<T> {
     pub(crate) total: Option<u64>,
 }
 
+impl<T> Part<T> {
+    /// The document that tells of it, with each item as it is shown.
+    pub(crate) fn json(&self, item: impl Fn(&T) -> Value) -> Value {
+        json!({
+            "items": self.items.iter().map(item).collect::<Vec<_>>(),
+            "complete": self.next.is_none(),
+            "total": self.total,
+            "next": self.next,
+        })
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PageInfo {

@@ -2,9 +2,8 @@
 
 use lmlang_ir::Ref;
 use serde::Deserialize;
-use serde_json::json;
 
-use crate::client::{About, Page, Part, with_client};
+use crate::client::{About, Page, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::nodes::Node;
@@ -83,7 +82,7 @@ struct Uncovered {
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let variables = args.view.of(&args.program);
-    let (nodes, uncovered) = with_client(settings, Missing::Refuse, async |client| {
+    let (nodes, part) = with_client(settings, Missing::Refuse, async |client| {
         let (nodes, of) = match &args.function {
             None => {
                 let answer: About<OfProgram> = client.ask(NODES, &variables).await?;
@@ -104,19 +103,13 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         let page = |answer: About<Uncovered>| answer.program.uncovered;
         Ok((nodes, client.part(UNCOVERED, variables, args.limit as usize, page).await?))
     })?;
-    let Part { items, next, total } = uncovered;
-    let json = json!({
-        "items": items.iter().map(Node::json).collect::<Vec<_>>(),
-        "complete": next.is_none(),
-        "total": total,
-        "next": next,
-        "nodes": nodes,
-    });
-    output.data(&json, || columns(&items.iter().map(Node::row).collect::<Vec<_>>()))?;
-    if let Some(next) = &next {
+    let mut json = part.json(Node::json);
+    json["nodes"] = nodes.into();
+    output.data(&json, || columns(&part.items.iter().map(Node::row).collect::<Vec<_>>()))?;
+    if let Some(next) = &part.next {
         say(rest_behind(next));
     }
-    let uncovered = total.unwrap_or(items.len() as u64);
+    let uncovered = part.total.unwrap_or(part.items.len() as u64);
     say(format_args!("no test case reaches {uncovered} of {}", counted(nodes, "node", "nodes")));
     Ok(Exit::Success)
 }

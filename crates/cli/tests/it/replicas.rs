@@ -122,7 +122,17 @@ fn servers_that_are_killed_in_turn_lose_nothing_that_was_acknowledged() {
             std::iter::repeat_with(current).find_map(|hash| hash.filter(|_| waiting.elapsed() < 2 * span()));
         assert_eq!(hash.as_ref(), made.get(&last));
     }
-    for (number, hash) in made.iter().rev().step_by(7).take(30) {
+    settled(servers, made.iter().rev().step_by(7).take(30), &places[0], &db.to_string());
+}
+
+/// Compares revisions with what was acknowledged of them, takes some back, stops the servers, and asks `doctor`.
+fn settled<'a>(
+    servers: Vec<Server>,
+    acknowledged: impl Iterator<Item = (&'a u64, &'a String)>,
+    place: &Place,
+    url: &str,
+) {
+    for (number, hash) in acknowledged {
         let found =
             servers[0].ask(&format!("{{ program(name: \"fib\", at: \"r{number}\") {{ rootHash }} }}"));
         assert_eq!(found["data"]["program"]["rootHash"], Value::from(hash.as_str()), "r{number}");
@@ -133,8 +143,8 @@ fn servers_that_are_killed_in_turn_lose_nothing_that_was_acknowledged() {
     for server in servers {
         assert_eq!(server.stop(), Some(0));
     }
-    let mut doctor = places[0].command();
-    let doctor = doctor.args(["doctor", "--json"]).env("LMLANG_DATABASE_URL", db.to_string()).output();
+    let mut doctor = place.command();
+    let doctor = doctor.args(["doctor", "--json"]).env("LMLANG_DATABASE_URL", url).output();
     let doctor = doctor.expect("the binary runs");
     let report: Value = serde_json::from_slice(&doctor.stdout).expect("one document");
     assert_eq!(report["sound"], true, "{report}");

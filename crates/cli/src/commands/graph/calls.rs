@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{About, Page, Part, with_client};
+use crate::client::{About, Page, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, columns, counted, rest_behind, say};
@@ -58,18 +58,12 @@ struct Function {
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let mut variables = args.view.of(&args.program);
     variables["after"] = args.after.clone().into();
-    let Part { items, next, total } = with_client(settings, Missing::Refuse, async |client| {
+    let part = with_client(settings, Missing::Refuse, async |client| {
         let page = |answer: About<Answer>| answer.program.call_graph;
         client.part(CALLS, variables, args.limit as usize, page).await
     })?;
-    let json = json!({
-        "items": items.iter().map(Call::json).collect::<Vec<_>>(),
-        "complete": next.is_none(),
-        "total": total,
-        "next": next,
-    });
-    output.data(&json, || columns(&items.iter().map(Call::row).collect::<Vec<_>>()))?;
-    if let Some(next) = &next {
+    output.data(&part.json(Call::json), || columns(&part.items.iter().map(Call::row).collect::<Vec<_>>()))?;
+    if let Some(next) = &part.next {
         say(rest_behind(next));
     }
     Ok(Exit::Success)

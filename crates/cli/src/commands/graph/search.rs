@@ -5,7 +5,7 @@ use lmlang_ir::text::nearest;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{About, Page, Part, with_client};
+use crate::client::{About, Page, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::nodes::Node;
@@ -83,20 +83,14 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     let mut variables = args.view.of(&args.program);
     variables["filter"] = args.filter()?;
     variables["after"] = args.after.clone().into();
-    let Part { items, next, total } = with_client(settings, Missing::Refuse, async |client| {
+    let part = with_client(settings, Missing::Refuse, async |client| {
         let page = |answer: About<Answer>| answer.program.search;
         client.part(SEARCH, variables, args.limit as usize, page).await
     })?;
-    let json = json!({
-        "items": items.iter().map(Node::json).collect::<Vec<_>>(),
-        "complete": next.is_none(),
-        "total": total,
-        "next": next,
-    });
-    output.data(&json, || columns(&items.iter().map(Node::row).collect::<Vec<_>>()))?;
-    match &next {
+    output.data(&part.json(Node::json), || columns(&part.items.iter().map(Node::row).collect::<Vec<_>>()))?;
+    match &part.next {
         Some(next) => say(rest_behind(next)),
-        None => say(format_args!("{}, that is all", counted(items.len() as u64, "node", "nodes"))),
+        None => say(format_args!("{}, that is all", counted(part.items.len() as u64, "node", "nodes"))),
     }
     Ok(Exit::Success)
 }

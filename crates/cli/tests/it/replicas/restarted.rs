@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{edit, head, revision};
+use super::{edit, head, revision, settled};
 use crate::serve::Server;
 use crate::tool::Place;
 
@@ -178,20 +177,5 @@ fn a_database_that_is_restarted_under_load_loses_nothing_that_was_acknowledged()
     let last = first + made.len() as u64;
     // Each edit is one revision, and there is no other: nothing is lost, nothing is there twice.
     assert!(made.keys().copied().eq(first + 1..=last), "{first} {:?}", made.keys());
-    for (number, hash) in &made {
-        let found =
-            servers[0].ask(&format!("{{ program(name: \"fib\", at: \"r{number}\") {{ rootHash }} }}"));
-        assert_eq!(found["data"]["program"]["rootHash"], Value::from(hash.as_str()), "r{number}");
-    }
-    let undo = "mutation { undo(input: { programId: \"fib\", steps: 3 }) { outcome { ... on RevisionMade { committed } } } }";
-    let undone = servers[1].ask(undo);
-    assert_eq!(undone["data"]["undo"]["outcome"]["committed"], true, "{undone}");
-    for server in servers {
-        assert_eq!(server.stop(), Some(0));
-    }
-    let mut doctor = places[0].command();
-    let doctor = doctor.args(["doctor", "--json"]).env("LMLANG_DATABASE_URL", &url).output();
-    let report: Value =
-        serde_json::from_slice(&doctor.expect("the binary runs").stdout).expect("one document");
-    assert_eq!(report["sound"], true, "{report}");
+    settled(servers, made.iter(), &places[0], &url);
 }
