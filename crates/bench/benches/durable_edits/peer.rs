@@ -1,4 +1,5 @@
-//! The peer: a handler that inserts the same row through sea-orm's pool, as anybody would write it, and nothing else.
+//! The peers: a handler that inserts the same row through sea-orm's pool, as anybody would write it, and nothing else;
+//! and one that does not even that.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -121,7 +122,15 @@ pub(crate) async fn serve(folder: &Path) -> Result<(), Box<dyn std::error::Error
     lmlang_migrations::migrate(&db).await?;
     let row: Row = serde_json::from_slice(&std::fs::read(folder.join("row.json"))?)?;
     let peer = Arc::new(Peer { db, row, seq: AtomicI64::new(1) });
-    let router = Router::new().route("/graphql", post(insert)).with_state(peer);
+    listen(Router::new().route("/graphql", post(insert)).with_state(peer)).await
+}
+
+/// Serves what inserts nothing until the process is ended.
+pub(crate) async fn serve_nothing() -> Result<(), Box<dyn std::error::Error>> {
+    listen(Router::new().route("/graphql", post(answer))).await
+}
+
+async fn listen(router: Router) -> Result<(), Box<dyn std::error::Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}", listener.local_addr()?);
     let listener = listener.tap_io(|stream| {
@@ -152,6 +161,10 @@ async fn insert(
             Err(StatusCode::INTERNAL_SERVER_ERROR)
         }
     }
+}
+
+async fn answer(Json(new): Json<NewRow>) -> Json<Inserted> {
+    Json(Inserted { committed: !new.key.is_empty(), seq: i64::try_from(new.edits.len()).unwrap_or_default() })
 }
 
 /// One who has rows inserted.
