@@ -45,5 +45,5 @@ pub use diagnostic::{Diagnostic, Fact, Identity, Location};
 pub use findings::{Delta, Findings, Key, Tally};
 pub use fixes::{Fix, Step, fixes};
 pub use full::{full, full_on};
-pub use local::local;
+pub use local::{Affected, affected, local};
 pub use merged::disagreements;

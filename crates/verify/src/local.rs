@@ -15,7 +15,7 @@ mod plan;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lmlang_ir::{
-    ContractRef, EffectBound, FuncRef, Function, ModuleRef, NodeRef, Program, RegionRef, TypeRef, VarRef,
+    ContractRef, EffectBound, FuncRef, Function, ModuleRef, NodeRef, Program, Ref, RegionRef, TypeRef, VarRef,
 };
 
 use crate::diagnostic::Diagnostic;
@@ -34,6 +34,25 @@ pub fn local(before: &Program, findings: &Findings, after: &Program) -> Findings
         Some((dirty, index)) => patch(findings, after, dirty, index),
         None => full(after),
     }
+}
+
+/// What a change makes [`local`] look at again, what is gone included: nothing is newly found anywhere else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Affected {
+    /// The functions in which something is looked at.
+    pub functions: BTreeSet<FuncRef>,
+    /// The modules, types and storage.
+    pub outside: BTreeSet<Ref>,
+}
+
+/// What [`local`] looks at again after a change; `None`: everything.
+///
+/// Costs what differs and what depends on it.
+pub fn affected(before: &Program, findings: &Findings, after: &Program) -> Option<Affected> {
+    let (dirty, _) = plan::plan(before, findings, after)?;
+    let (modules, types) = (dirty.modules.into_iter().map(Ref::from), dirty.types.into_iter().map(Ref::from));
+    let outside = modules.chain(types).chain(dirty.storage.into_iter().map(Ref::from)).collect();
+    Some(Affected { functions: dirty.functions.into_keys().collect(), outside })
 }
 
 /// What has to be looked at again. Entities that are gone are named too: they lose their findings.

@@ -1,9 +1,10 @@
 //! Asking the verifier.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use async_graphql::{Context, Enum, Object, Result};
-use lmlang_ir::{FuncRef, ModuleRef, NodeRef, Ref};
+use lmlang_ir::{FuncRef, NodeRef, Place, Program, Ref, RefKind};
 use lmlang_verify as verify;
 
 use crate::error::{ApiError, Code};
@@ -160,53 +161,100 @@ async fn local(
     since: Option<String>,
 ) -> std::result::Result<VerifyReport, ApiError> {
     let start = Instant::now();
-    let (mut functions, mut nodes): (Vec<FuncRef>, Vec<(FuncRef, NodeRef)>) = (Vec::new(), Vec::new());
     if let Some(touched) = touched {
+        let mut reach = Reach::default();
         for (index, given) in touched.iter().enumerate() {
             let of = view.entity_named(given).map_err(|error| error.at(&format!("touched[{index}]")))?;
-            let inside = view.program().function_of(of);
-            nodes.extend(inside.zip(NodeRef::try_from(of).ok()));
-            match inside {
-                Some(function) => functions.push(function),
-                None => functions.extend(relying_on(view, of)),
-            }
+            reach.entity(view.program(), of);
         }
-    } else {
-        let base = match since {
-            Some(since) => view.engine().revision(view.open(), Some(&since)).await.map_err(fail)?,
-            None => {
-                let parent = view.revision().entry.parents.first().copied();
-                let parent = parent.unwrap_or(view.revision().entry.number);
-                let state = view.engine().state(view.open(), parent).await.map_err(fail)?;
-                state.ok_or_else(|| crate::schema::view::not_found("revision", &format!("r{parent}")))?
-            }
-        };
-        let diff = lmlang_history::diff(base.checked.program(), view.program());
-        for change in &diff.functions {
-            if view.program().function(change.function).is_some() {
-                functions.push(change.function);
-            }
-            let changed = change.added.iter().chain(&change.modified);
-            nodes.extend(changed.filter_map(|of| Some((change.function, NodeRef::try_from(*of).ok()?))));
-        }
+        return Ok(reach.report(view, start));
     }
-    // Callers rely on what they call: their findings can change with it.
-    let callers: Vec<FuncRef> = functions.iter().flat_map(|of| relying_on(view, (*of).into())).collect();
-    functions.extend(callers);
-    functions.sort_unstable();
-    functions.dedup();
-    let found = functions.iter().flat_map(|of| view.findings().of_function(*of)).cloned().collect();
-    let checked = functions.len();
-    // The findings of the rest still hold: what is said of the program is known without looking again.
-    Ok(report(view, found, view.findings().tally(), functions, nodes, checked, start))
+    let base = match since {
+        Some(since) => view.engine().revision(view.open(), Some(&since)).await.map_err(fail)?,
+        None => {
+            let parent = view.revision().entry.parents.first().copied();
+            let parent = parent.unwrap_or(view.revision().entry.number);
+            let state = view.engine().state(view.open(), parent).await.map_err(fail)?;
+            state.ok_or_else(|| crate::schema::view::not_found("revision", &format!("r{parent}")))?
+        }
+    };
+    let view = view.clone();
+    let run = tokio::task::spawn_blocking(move || {
+        let mut reach = Reach::default();
+        reach.changes(&view, &base.checked);
+        reach.report(&view, start)
+    });
+    run.await.map_err(|_| fail(lmlang_engine::Error::Closed))
 }
 
-/// The functions that an entity of the program can make a difference to: those that mention it, or stand in it.
-fn relying_on(view: &View, of: Ref) -> Vec<FuncRef> {
-    let program = view.program();
-    let users = program.users_of(of).map(|(user, _)| user);
-    let members = ModuleRef::try_from(of).into_iter().flat_map(|module| program.members(Some(module)));
-    users.chain(members.map(|(_, of)| of)).filter_map(|of| FuncRef::try_from(of).ok()).collect()
+/// How far a change reaches.
+#[derive(Default)]
+struct Reach {
+    functions: BTreeSet<FuncRef>,
+    /// Modules, types and storage.
+    outside: BTreeSet<Ref>,
+    /// The nodes that have changed.
+    nodes: Vec<(FuncRef, NodeRef)>,
+}
+
+impl Reach {
+    /// What differs from an older state, and what the verifier would look at again because of it.
+    fn changes(&mut self, view: &View, before: &verify::Checked) {
+        let program = view.program();
+        for change in &lmlang_history::diff(before.program(), program).functions {
+            self.functions.insert(change.function);
+            let changed = change.added.iter().chain(&change.modified);
+            self.nodes.extend(changed.filter_map(|of| Some((change.function, NodeRef::try_from(*of).ok()?))));
+        }
+        if let Some(affected) = verify::affected(before.program(), before.findings(), program) {
+            self.functions.extend(affected.functions);
+            self.outside.extend(affected.outside);
+        } else {
+            self.functions.extend(program.functions().map(|(of, _)| of));
+            self.outside.extend(view.findings().outside().map(|found| found.at.entity));
+        }
+        self.functions.retain(|of| program.function(*of).is_some());
+    }
+
+    /// What an entity can make a difference to: the function that it is part of, or who mentions it or stands in it. Layout
+    /// and containment go through the types that a type is part of.
+    fn entity(&mut self, program: &Program, of: Ref) {
+        if let Some(function) = program.function_of(of) {
+            self.nodes.extend(NodeRef::try_from(of).ok().map(|node| (function, node)));
+            self.functions.insert(function);
+            return;
+        }
+        let mut open = vec![of];
+        while let Some(of) = open.pop() {
+            match program.place(of) {
+                Some(Place::Member(ty, _)) => open.push(ty.into()),
+                Some(Place::Module(module)) if self.outside.insert(of) => {
+                    open.extend(program.members(Some(module)).map(|(_, member)| member));
+                }
+                Some(Place::Type(_) | Place::Storage(_)) if self.outside.insert(of) => {
+                    open.extend(program.users_of(of).map(|(user, _)| user));
+                }
+                Some(Place::Function(function)) => drop(self.functions.insert(function)),
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    /// What is found there.
+    fn report(mut self, view: &View, start: Instant) -> VerifyReport {
+        // Callers, and tables, rely on what they name: their findings can change with it.
+        let users = |of: &FuncRef| view.program().users_of((*of).into()).map(|(user, _)| user);
+        let users: Vec<Ref> = self.functions.iter().flat_map(users).collect();
+        self.functions.extend(users.iter().filter_map(|user| FuncRef::try_from(*user).ok()));
+        self.outside.extend(users.iter().filter(|user| user.kind == RefKind::Variable));
+        let findings = view.findings();
+        let outside = findings.outside().filter(|found| self.outside.contains(&found.at.entity));
+        let found = outside.chain(self.functions.iter().flat_map(|of| findings.of_function(*of))).cloned();
+        let (found, checked) = (found.collect(), self.functions.len());
+        let dirty = self.functions.into_iter().take(MOST).collect();
+        // The findings of the rest still hold: what is said of the program is known without looking again.
+        report(view, found, findings.tally(), dirty, self.nodes, checked, start)
+    }
 }
 
 fn report(

@@ -5,7 +5,7 @@ use lmlang_ir::{Const, NodeContent, Op, Program, RegionRole, Type};
 use lmlang_testkit::edits::structural;
 use lmlang_testkit::generate::{Generated, Options, choices, programs};
 use lmlang_testkit::{Choices, config};
-use lmlang_verify::{Findings, full, local};
+use lmlang_verify::{Findings, affected, full, local};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -43,6 +43,16 @@ fn walk(generated: Generated, mut choices: Choices) {
             panic!("LOCAL misses {missing:#?}, and has {surplus:#?}");
         }
         assert_eq!(next.tally(), all.tally());
+        // What is newly found is where the change is said to reach.
+        if let Some(reached) = affected(&before, &found, &after) {
+            for one in next.since(&found).added {
+                let is_reached = match one.at.function {
+                    Some(function) => reached.functions.contains(&function),
+                    None => reached.outside.contains(&one.at.entity),
+                };
+                assert!(is_reached, "{:?} is out of reach of the change", one.identity());
+            }
+        }
         if next.tally().errors == 0 || choices.chance(5) {
             (before, found) = (after, next);
         }
