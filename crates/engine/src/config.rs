@@ -31,6 +31,8 @@ pub struct Limits {
     pub max_output_bytes: u64,
     /// Runs that have begun at the same time; those above wait.
     pub parallel_simulations: usize,
+    /// Of these, runs that stream their trace: they last as long as somebody reads, so that others keep some places.
+    pub streamed_simulations: usize,
     /// Runs that execute at the same moment; those that have begun take turns.
     pub simulation_threads: usize,
     /// Runs that wait; those above are refused.
@@ -83,6 +85,7 @@ impl Limits {
             ("timeoutMs", millis(self.max_timeout)),
             ("outputBytes", self.max_output_bytes),
             ("parallelSimulations", self.parallel_simulations as u64),
+            ("streamedSimulations", self.streamed_simulations as u64),
             ("simulationThreads", self.simulation_threads as u64),
             ("waitingSimulations", self.waiting_simulations as u64),
             ("simulationRetentionMs", millis(self.simulation_retention)),
@@ -135,7 +138,8 @@ impl Default for Limits {
             max_timeout: Duration::from_secs(60),
             max_trace_bytes: 64 << 20,
             max_output_bytes: 4 << 20,
-            parallel_simulations: 8 * threads,
+            parallel_simulations: 16 * threads,
+            streamed_simulations: 12 * threads,
             simulation_threads: threads,
             waiting_simulations: 64,
             simulation_retention: Duration::from_secs(3_600),

@@ -2,9 +2,10 @@
 //!
 //! A run that has begun has one of a bounded number of places, which bounds the memory of all; those above wait in line,
 //! which is bounded too. Of those that have begun, few execute at a moment, and let others have their turn after a short
-//! while: a long run delays a short one by little. Waiting for a turn or for a reader is not part of a run's time. What nobody
-//! waits for, runs in the background: it takes nobody's place, and a turn only while nobody else wants one. One that keeps its
-//! memory when it pauses gives its place to whoever stands in line, and stands in line itself.
+//! while: a long run delays a short one by little. Waiting for a turn or for a reader is not part of a run's time. Runs that
+//! stream last as long as somebody reads, so some places are not for them. What nobody waits for, runs in the background: it
+//! takes nobody's place, and a turn only while nobody else wants one. One that keeps its memory when it pauses gives its place
+//! to whoever stands in line, and stands in line itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,6 +26,8 @@ const TURN: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(crate) struct Places {
     places: Arc<Semaphore>,
+    /// Bounds the runs that stream.
+    streaming: Arc<Semaphore>,
     /// Bounds the runs that give their places away and go on.
     sharing: Arc<Semaphore>,
     turns: Arc<Semaphore>,
@@ -61,6 +64,7 @@ impl Places {
     pub(crate) fn new(limits: &Limits) -> Places {
         Places {
             places: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
+            streaming: Arc::new(Semaphore::new(limits.streamed_simulations.max(1))),
             sharing: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
             turns: Arc::new(Semaphore::new(limits.simulation_threads.max(1))),
             wanted: Arc::default(),
@@ -81,6 +85,8 @@ pub(crate) struct Place {
     behind: Option<CancellationToken>,
     /// Given back when the run is over; none in the background.
     place: Option<OwnedSemaphorePermit>,
+    /// For a run that streams.
+    _streaming: Option<OwnedSemaphorePermit>,
     /// For a run that gives its place to others while it goes on.
     line: Option<Line>,
 }
@@ -99,6 +105,12 @@ impl Engine {
     pub(crate) async fn place(&self) -> Result<Place, Error> {
         let place = self.permit(&self.0.simulations.places.places).await?;
         Ok(self.placed(None, Some(place)))
+    }
+
+    /// A place for a run that streams; those of others stay free, however slowly its reader reads.
+    pub(crate) async fn stream_place(&self) -> Result<Place, Error> {
+        let streaming = self.permit(&self.0.simulations.places.streaming).await?;
+        Ok(Place { _streaming: Some(streaming), ..self.place().await? })
     }
 
     /// A place for a run that gives it to whoever stands in line. As many of these as there are places go on at once: they
@@ -141,6 +153,7 @@ impl Engine {
             wanted: Arc::clone(&all.wanted),
             behind,
             place,
+            _streaming: None,
             line: None,
         }
     }

@@ -60,7 +60,7 @@ impl Engine {
         request: RunRequest,
         batching: Batching,
     ) -> Result<(Arc<Simulation>, mpsc::Receiver<Batch>), Error> {
-        let mut place = self.place().await?;
+        let mut place = self.stream_place().await?;
         let simulation = self.begin(open, revision, request);
         // Wrong arguments are an error of the request, not the end of a stream.
         let asked = Arc::clone(&simulation);
@@ -85,7 +85,7 @@ impl Engine {
         from: u64,
         batching: Batching,
     ) -> Result<mpsc::Receiver<Batch>, Error> {
-        let place = self.place().await?;
+        let place = self.stream_place().await?;
         Ok(self.pump(simulation, from, batching, place))
     }
 

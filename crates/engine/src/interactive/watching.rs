@@ -100,7 +100,7 @@ impl Engine {
         if level == TraceLevel::None {
             return Ok(Some(standing.position));
         }
-        let place = self.place().await?;
+        let place = self.stream_place().await?;
         let mut reader = Reader::new(self, sender, place, batching.pulse);
         let (engine, simulation, fuel) = (self.clone(), Arc::clone(simulation), standing.fuel);
         let show = tokio::task::spawn_blocking(move || {

@@ -68,7 +68,7 @@ async fn readers_that_do_not_read_hold_up_nobody() {
     let open = fixture.create("shop", TEXT).await;
     let revision = open.timeline.head().main.revision.clone();
     let mut streams = Vec::new();
-    for _ in 1..fixture.engine.limits().parallel_simulations {
+    for _ in 0..fixture.engine.limits().streamed_simulations {
         let request = request(&open, 0, for_ever(Duration::from_secs(60)));
         streams.push(fixture.engine.stream(&open, &revision, request, BATCHING).await.unwrap());
     }

@@ -134,6 +134,28 @@ async fn endless_runs_hold_up_nobody_and_pause_without_their_client() {
     assert_eq!(soon(twice(&real)).await, json!(["i64:42"]));
 }
 
+/// However many streams there are, some places are taken by none of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn streams_leave_places_to_others() {
+    const STREAMED: usize = PLACES - 1;
+    let limits = Limits { parallel_simulations: PLACES, streamed_simulations: STREAMED, ..Limits::default() };
+    let real = start_with(limits).await;
+    let mut socket = introduced(&real.server).await;
+    for at in 0..2 * PLACES {
+        socket.subscribe(&at.to_string(), &endless(LONG, "")).await;
+    }
+    let (mut seen, reading) = follow(socket);
+    let running = heard(&mut seen, STREAMED).await;
+    for _ in 0..10 {
+        assert_eq!(soon(twice(&real)).await, json!(["i64:42"]));
+    }
+    assert_eq!(seen.borrow().len(), STREAMED, "more stream than may");
+    for id in &running {
+        assert_eq!(status(&real, id).await, "RUNNING");
+    }
+    reading.abort();
+}
+
 #[tokio::test]
 async fn an_endless_run_ends_at_its_limit() {
     let real = start(1).await;
