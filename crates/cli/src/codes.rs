@@ -47,6 +47,7 @@ pub(crate) fn engine_code(error: &EngineError) -> &'static str {
         EngineError::CursorInvalid { .. } => "CURSOR_INVALID",
         EngineError::Late => "TIMEOUT",
         EngineError::Overloaded { .. } => "OVERLOADED",
+        EngineError::TooMany { .. } => "RATE_LIMITED",
         EngineError::Unsupported { .. } => "UNSUPPORTED",
         EngineError::Storage(_) => "STORAGE_UNAVAILABLE",
         EngineError::Unmergeable { .. } => "INTERNAL",

@@ -470,6 +470,7 @@ impl Error {
                 | EngineError::ModuleEntries { .. }
                 | EngineError::CursorInvalid { .. }
                 | EngineError::Overloaded { .. }
+                | EngineError::TooMany { .. }
                 | EngineError::Unsupported { .. }
                 | EngineError::Storage(_)
                 | EngineError::Unmergeable { .. }

@@ -37,6 +37,10 @@ pub struct Limits {
     pub simulation_threads: usize,
     /// Runs that wait; those above are refused.
     pub waiting_simulations: usize,
+    /// Runs that one caller has begun at the same time, where tokens tell callers apart; those above wait.
+    pub simulations_per_caller: usize,
+    /// Runs of one caller that wait for others of its own; those above are refused.
+    pub waiting_simulations_per_caller: usize,
     /// How long a streamed run can be looked at by its id, as long as those of its program and of all fit.
     pub simulation_retention: Duration,
     /// How long an action on an interactive run is waited for; it goes on then.
@@ -88,6 +92,8 @@ impl Limits {
             ("streamedSimulations", self.streamed_simulations as u64),
             ("simulationThreads", self.simulation_threads as u64),
             ("waitingSimulations", self.waiting_simulations as u64),
+            ("simulationsPerCaller", self.simulations_per_caller as u64),
+            ("waitingSimulationsPerCaller", self.waiting_simulations_per_caller as u64),
             ("simulationRetentionMs", millis(self.simulation_retention)),
             ("controlWaitMs", millis(self.control_wait)),
             ("breakpoints", crate::interactive::MOST_BREAKPOINTS as u64),
@@ -142,6 +148,8 @@ impl Default for Limits {
             streamed_simulations: 12 * threads,
             simulation_threads: threads,
             waiting_simulations: 64,
+            simulations_per_caller: 6 * threads,
+            waiting_simulations_per_caller: 64,
             simulation_retention: Duration::from_secs(3_600),
             control_wait: Duration::from_secs(5),
             stored_simulations_of_program: 256,

@@ -25,15 +25,17 @@ use crate::flows::Flows;
 use crate::keyring::Keyring;
 use crate::manager::Kept;
 use crate::opening::threads;
+use crate::places::Share;
 use crate::simulate::Simulations;
 use crate::timeline::Timeline;
 use crate::tournament::Tournaments;
 
 /// The use cases of lmlang over one database. A clone is a handle to the same engine.
 ///
-/// A handle can be limited to some programs: to it, there are no others.
+/// A handle can be limited to some programs: to it, there are no others. And it can be that of one caller, whose runs are
+/// counted.
 #[derive(Clone, Debug)]
-pub struct Engine(pub(crate) Arc<Inner>, Option<Arc<[Uuid]>>);
+pub struct Engine(pub(crate) Arc<Inner>, Option<Arc<[Uuid]>>, Option<Arc<Share>>);
 
 #[derive(Debug)]
 pub(crate) struct Inner {
@@ -148,7 +150,7 @@ impl Engine {
             publishers: TaskTracker::new(),
             quiet: CancellationToken::new(),
         };
-        let engine = Engine(Arc::new(inner), None);
+        let engine = Engine(Arc::new(inner), None, None);
         if !engine.store().is_alone() {
             engine.follow_others();
         }
@@ -156,14 +158,20 @@ impl Engine {
         engine
     }
 
-    /// The same engine for a caller who may know of these programs only, given in ascending order.
-    pub(crate) fn seeing(&self, only: Arc<[Uuid]>) -> Engine {
-        Engine(Arc::clone(&self.0), Some(only))
+    /// The same engine for a caller with a share of the runs, who may know of these programs only, given in ascending order;
+    /// without, of all.
+    pub(crate) fn of_caller(&self, share: &Arc<Share>, only: Option<Arc<[Uuid]>>) -> Engine {
+        Engine(Arc::clone(&self.0), only, Some(Arc::clone(share)))
     }
 
-    /// The same engine without such a limit, for what is done once for all callers.
+    /// The same engine without such limits, for what is done once for all callers.
     pub(crate) fn seeing_all(&self) -> Engine {
-        Engine(Arc::clone(&self.0), None)
+        Engine(Arc::clone(&self.0), None, None)
+    }
+
+    /// What the caller may run at the same time, if this is the handle of one.
+    pub(crate) fn share(&self) -> Option<&Share> {
+        self.2.as_deref()
     }
 
     /// The programs that this handle is limited to.

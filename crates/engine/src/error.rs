@@ -112,6 +112,16 @@ pub enum Error {
         /// The kind of work.
         what: &'static str,
     },
+    /// One caller has more under way than it may.
+    #[error("too many {what} of this caller are waiting: `{which}` is {limit}")]
+    TooMany {
+        /// The kind of work.
+        what: &'static str,
+        /// The name of the limit.
+        which: &'static str,
+        /// How many may wait.
+        limit: u64,
+    },
     /// The request makes sense and this version does not do it.
     #[error("{what} is not supported")]
     Unsupported {

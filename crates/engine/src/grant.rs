@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::engine::Engine;
+use crate::places::Share;
 
 /// Something that a token is good for.
 ///
@@ -128,11 +129,13 @@ impl Grant {
     }
 
     /// May do what a token is good for, until it is ended.
-    pub(crate) fn of(token: &Arc<Token>, ended: CancellationToken, engine: &Engine) -> Grant {
-        let engine = match &token.programs {
-            None => engine.clone(),
-            Some(only) => engine.seeing(Arc::clone(only)),
-        };
+    pub(crate) fn of(
+        token: &Arc<Token>,
+        ended: CancellationToken,
+        engine: &Engine,
+        share: &Arc<Share>,
+    ) -> Grant {
+        let engine = engine.of_caller(share, token.programs.clone());
         Grant(Some(Lease { token: Some(Arc::clone(token)), ended, engine }))
     }
 
@@ -170,11 +173,12 @@ impl Grant {
         }
     }
 
-    /// The engine as this caller sees it: one that is limited knows no other programs. None: as it is.
+    /// The engine as this caller has it: its runs are counted, and one that is limited knows no other programs. None: as it
+    /// is.
     #[must_use]
     pub fn engine(&self) -> Option<&Engine> {
         let lease = self.0.as_ref()?;
-        lease.token.as_ref()?.programs.as_ref().map(|_| &lease.engine)
+        lease.token.as_ref().map(|_| &lease.engine)
     }
 
     /// Waits until it is good for nothing any more: at once when it is revoked here, within `tokenRefreshMs` when that

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 use lmlang_store::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::config::Limits;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::grant::{Grant, Token};
+use crate::places::Share;
 use crate::secret;
 use crate::tokens;
 
@@ -65,12 +67,15 @@ struct Key {
     ended: CancellationToken,
     /// When it was noted last that it is used.
     used: AtomicI64,
+    /// What may be run with it at the same time.
+    share: Arc<Share>,
 }
 
 impl Key {
-    fn new(token: Token) -> Key {
+    fn new(token: Token, limits: &Limits) -> Key {
         let used = AtomicI64::new(token.last_used.unwrap_or(i64::MIN));
-        Key { token: Arc::new(token), ended: CancellationToken::new(), used }
+        let share = Arc::new(Share::new(limits));
+        Key { token: Arc::new(token), ended: CancellationToken::new(), used, share }
     }
 }
 
@@ -99,7 +104,7 @@ impl Engine {
         let key = key.filter(|key| key.token.expires.is_none_or(|expires| now < expires));
         let key = key.ok_or_else(|| Denied::Invalid { id: secret::id(secret).map(str::to_owned) })?;
         self.note_use(key, now);
-        Ok(Grant::of(&key.token, key.ended.clone(), self))
+        Ok(Grant::of(&key.token, key.ended.clone(), self, &key.share))
     }
 
     /// Whether there are tokens that are not revoked, those that have expired included.
@@ -163,7 +168,7 @@ impl Engine {
             known.take().map_or_else(Default::default, |known| (known.tokens, known.open));
         let mut tokens = HashMap::with_capacity(rows.len());
         for (hash, token) in rows {
-            let key = before.remove(&hash).unwrap_or_else(|| Arc::new(Key::new(token)));
+            let key = before.remove(&hash).unwrap_or_else(|| Arc::new(Key::new(token, self.limits())));
             tokens.insert(hash, key);
         }
         for revoked in before.into_values() {

@@ -5,7 +5,8 @@
 //! while: a long run delays a short one by little. Waiting for a turn or for a reader is not part of a run's time. Runs that
 //! stream last as long as somebody reads, so some places are not for them. What nobody waits for, runs in the background: it
 //! takes nobody's place, and a turn only while nobody else wants one. One that keeps its memory when it pauses gives its place
-//! to whoever stands in line, and stands in line itself.
+//! to whoever stands in line, and stands in line itself. Of one caller, as far as callers are told apart, no more runs begin
+//! than its share, and those above wait in a line of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,6 +88,8 @@ pub(crate) struct Place {
     place: Option<OwnedSemaphorePermit>,
     /// For a run that streams.
     _streaming: Option<OwnedSemaphorePermit>,
+    /// For a run of a caller that is told apart from others.
+    _own: Option<OwnedSemaphorePermit>,
     /// For a run that gives its place to others while it goes on.
     line: Option<Line>,
 }
@@ -100,22 +103,38 @@ struct Line {
     closing: CancellationToken,
 }
 
+/// What one caller may run at the same time, where callers are told apart.
+#[derive(Debug)]
+pub(crate) struct Share {
+    begun: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
+
+impl Share {
+    pub(crate) fn new(limits: &Limits) -> Share {
+        let begun = Arc::new(Semaphore::new(limits.simulations_per_caller.max(1)));
+        Share { begun, waiting: AtomicUsize::default() }
+    }
+}
+
 impl Engine {
     /// A place for a run; waits in line, which is bounded.
     pub(crate) async fn place(&self) -> Result<Place, Error> {
-        let place = self.permit(&self.0.simulations.places.places).await?;
-        Ok(self.placed(None, Some(place)))
+        let own = self.own_permit().await?;
+        self.place_within(own).await
     }
 
     /// A place for a run that streams; those of others stay free, however slowly its reader reads.
     pub(crate) async fn stream_place(&self) -> Result<Place, Error> {
+        let own = self.own_permit().await?;
         let streaming = self.permit(&self.0.simulations.places.streaming).await?;
-        Ok(Place { _streaming: Some(streaming), ..self.place().await? })
+        Ok(Place { _streaming: Some(streaming), ..self.place_within(own).await? })
     }
 
     /// A place for a run that gives it to whoever stands in line. As many of these as there are places go on at once: they
     /// keep their memory meanwhile.
     pub(crate) async fn shared_place(&self) -> Result<Place, Error> {
+        let own = self.own_permit().await?;
         let all = &self.0.simulations.places;
         let line = Line {
             _sharing: self.permit(&all.sharing).await?,
@@ -123,15 +142,41 @@ impl Engine {
             waiting: Arc::clone(&all.waiting),
             closing: self.closing().clone(),
         };
-        Ok(Place { line: Some(line), ..self.place().await? })
+        Ok(Place { line: Some(line), ..self.place_within(own).await? })
+    }
+
+    async fn place_within(&self, own: Option<OwnedSemaphorePermit>) -> Result<Place, Error> {
+        let place = self.permit(&self.0.simulations.places.places).await?;
+        Ok(Place { _own: own, ..self.placed(None, Some(place)) })
+    }
+
+    /// A part of the caller's own share, before it takes anything that others want, if callers are told apart. Who waits for
+    /// runs of its own stands in a line of its own.
+    async fn own_permit(&self) -> Result<Option<OwnedSemaphorePermit>, Error> {
+        let Some(share) = self.share() else { return Ok(None) };
+        let most = self.limits().waiting_simulations_per_caller;
+        let refused =
+            Error::TooMany { what: "simulations", which: "waitingSimulationsPerCaller", limit: most as u64 };
+        self.permit_in_line(&share.begun, &share.waiting, most, refused).await.map(Some)
     }
 
     async fn permit(&self, of: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Error> {
+        let most = self.limits().waiting_simulations;
+        let refused = Error::Overloaded { what: "simulations" };
+        self.permit_in_line(of, &self.0.simulations.places.waiting, most, refused).await
+    }
+
+    async fn permit_in_line(
+        &self,
+        of: &Arc<Semaphore>,
+        waiting: &AtomicUsize,
+        most: usize,
+        refused: Error,
+    ) -> Result<OwnedSemaphorePermit, Error> {
         if let Ok(permit) = Arc::clone(of).try_acquire_owned() {
             return Ok(permit);
         }
-        let waiting = &self.0.simulations.places.waiting;
-        let _waiting = Waiting::enter(waiting, self.limits().waiting_simulations)?;
+        let _waiting = Waiting::enter(waiting, most).ok_or(refused)?;
         tokio::select! {
             permit = Arc::clone(of).acquire_owned() => permit.map_err(|_| Error::Closed),
             () = self.closing().cancelled() => Err(Error::Closed),
@@ -154,6 +199,7 @@ impl Engine {
             behind,
             place,
             _streaming: None,
+            _own: None,
             line: None,
         }
     }
@@ -238,10 +284,11 @@ impl Drop for Wanting<'_> {
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
-    fn enter(count: &'a AtomicUsize, most: usize) -> Result<Waiting<'a>, Error> {
+    /// Stands in line, unless that is full.
+    fn enter(count: &'a AtomicUsize, most: usize) -> Option<Waiting<'a>> {
         let before = count.fetch_add(1, Ordering::Relaxed);
         let waiting = Waiting(count);
-        if before >= most { Err(Error::Overloaded { what: "simulations" }) } else { Ok(waiting) }
+        (before < most).then_some(waiting)
     }
 }
 

@@ -17,7 +17,7 @@ pub enum Code {
     NotFound,
     /// A limit named in `serverInfo` is exceeded; data is `{which, limit, actual}`.
     LimitExceeded,
-    /// The caller sends too much; data is `{retryAfterMs}`.
+    /// The caller has more under way than it may; data is `{retryAfterMs, which, limit}`.
     RateLimited,
     /// The server has more work than it accepts at a time.
     Overloaded,

@@ -144,6 +144,7 @@ pub fn failed(tool: &str, error: &Error) -> Failure {
         Error::Unmergeable { .. } => ("INTERNAL", false),
         Error::Late => ("TIMEOUT", true),
         Error::Overloaded { .. } => ("OVERLOADED", true),
+        Error::TooMany { .. } => ("RATE_LIMITED", true),
         Error::Storage(_) | Error::Closed => ("STORAGE_UNAVAILABLE", true),
         Error::Damaged { .. } => ("STORAGE_UNAVAILABLE", false),
     };

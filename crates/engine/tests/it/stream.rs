@@ -1,9 +1,15 @@
 //! Streams of traces: bounded by time, bytes and readers.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use lmlang_engine::{Action, Batch, Batching, Bounds, Limits, OpenProgram, RunRequest, Status, WantedSteps};
+use lmlang_engine::{
+    Action, Batch, Batching, Bounds, Engine, Error, Limits, NewToken, OpenProgram, RunRequest, Scope, Status,
+    Unnamed, WantedSteps,
+};
+use lmlang_history::log::ActorKind;
 use lmlang_interp::{Environment, TraceLevel};
 use lmlang_ir::{Const, Ref, Value};
 
@@ -76,6 +82,50 @@ async fn readers_that_do_not_read_hold_up_nobody() {
     for (simulation, _) in &streams {
         assert_eq!(simulation.status(), Status::Running);
     }
+}
+
+/// The engine as a caller with a token of its own has it.
+async fn caller(fixture: &Fixture, name: &str) -> Engine {
+    let new = NewToken {
+        name: name.to_owned(),
+        kind: ActorKind::Agent,
+        scopes: vec![Scope::Simulate],
+        programs: None,
+        expires: None,
+    };
+    let (_, secret) = fixture.engine.create_token(new, &call().actor).await.expect("the token is made");
+    let grant = fixture.engine.admit(Some(secret.reveal()), Unnamed::Nobody).await.expect("it is good");
+    grant.engine().expect("it has a token").clone()
+}
+
+/// Who runs much waits for its own runs, and nobody else does.
+#[tokio::test]
+async fn a_caller_runs_no_more_than_its_share() {
+    let limits = Limits { simulations_per_caller: 2, waiting_simulations_per_caller: 1, ..Limits::default() };
+    let fixture = Fixture::within(OFTEN, limits).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().main.revision.clone();
+    let (busy, other) = (caller(&fixture, "busy").await, caller(&fixture, "other").await);
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        let request = request(&open, 0, for_ever(Duration::from_secs(60)));
+        streams.push(busy.stream(&open, &revision, request, BATCHING).await.unwrap());
+    }
+    let short = || request(&open, 10, Bounds::default());
+    let mut third = pin!(busy.simulate(&open, &revision, short()));
+    let waits = std::future::poll_fn(|context| Poll::Ready(third.as_mut().poll(context).is_pending())).await;
+    assert!(waits, "more have begun than the share of the caller");
+    let refused = busy.simulate(&open, &revision, short()).await.unwrap_err();
+    assert!(
+        matches!(refused, Error::TooMany { which: "waitingSimulationsPerCaller", limit: 1, .. }),
+        "{refused}"
+    );
+    let done = other.simulate(&open, &revision, short()).await.unwrap();
+    assert_eq!(done.status(), Status::Completed);
+    assert_eq!(runs(&fixture, &open).await, Status::Completed);
+    streams.pop();
+    let done = tokio::time::timeout(Duration::from_secs(30), third).await.expect("its turn comes").unwrap();
+    assert_eq!(done.status(), Status::Completed);
 }
 
 #[tokio::test]

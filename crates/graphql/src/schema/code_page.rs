@@ -99,10 +99,10 @@ pub fn of_request(code: Code) -> lmlang_ir::CodePage {
             Some(r#"{ program(name: "p") { text(module: "other", maxBytes: 1000) } }"#),
         ),
         Code::RateLimited => (
-            "The caller sends too much.",
-            "It may send again after `data.retryAfterMs`.",
-            "many requests at once",
-            "Wait that long.",
+            "The caller has more under way than it may.",
+            "`data` has `which` limit of `serverInfo` it is, its value as `limit`, and `retryAfterMs`.",
+            "many simulations at once, all with one token",
+            "Wait for `retryAfterMs`, or for one of the simulations.",
             None,
         ),
         Code::Overloaded => (

@@ -8,6 +8,9 @@ use lmlang_interp::{BreakpointError, ExpressionError};
 use crate::error::{ApiError, Code, cut};
 use crate::schema::cursor::List;
 
+/// When a caller who has too much under way may ask again: a good part of it has ended by then.
+const RETRY_AFTER_MS: u64 = 1_000;
+
 /// The client's view of an engine error. Messages of the database, and what is wrong with damaged data, stay in the log.
 pub fn fail(error: Error) -> ApiError {
     let message = error.to_string();
@@ -47,6 +50,8 @@ pub fn fail(error: Error) -> ApiError {
         }
         Error::Late => ApiError::new(Code::Timeout, message),
         Error::Overloaded { .. } => ApiError::new(Code::Overloaded, message),
+        Error::TooMany { which, limit, .. } => ApiError::new(Code::RateLimited, message)
+            .data(serde_json::json!({ "retryAfterMs": RETRY_AFTER_MS, "which": which, "limit": limit })),
         Error::Unsupported { .. } => ApiError::new(Code::Unsupported, message),
         Error::Unmergeable { .. } => {
             tracing::error!(error = message, "a merge failed");
@@ -139,4 +144,20 @@ fn wrong_expression(path: &str, error: &ExpressionError) -> serde_json::Value {
         })
         .collect();
     serde_json::json!({ "path": [path], "errors": errors })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_too_much_under_way_is_told_when_to_ask_again() {
+        let which = "waitingSimulationsPerCaller";
+        let error = fail(Error::TooMany { what: "simulations", which, limit: 64 });
+        assert_eq!(error.code, Code::RateLimited);
+        assert_eq!(
+            error.data,
+            Some(serde_json::json!({ "retryAfterMs": 1000, "which": which, "limit": 64 }))
+        );
+    }
 }
