@@ -73,6 +73,14 @@ pub(crate) fn check(source: &Source) -> (Option<Read>, Vec<Problem>) {
     (is_text.then_some(Read { checked, places }), problems)
 }
 
+/// The reads of variables that may come before any assignment: legal, and so only told on request.
+pub(crate) fn unassigned(read: &Read) -> Vec<Problem> {
+    let Read { checked, places } = read;
+    let functions = checked.program().functions().map(|(of, _)| of);
+    let found = functions.flat_map(|of| lmlang_verify::unassigned(checked.program(), of));
+    found.map(|found| finding(&found, checked, places)).collect()
+}
+
 /// Tells whether a file with these problems is wrong.
 pub(crate) fn is_wrong(problems: &[Problem]) -> bool {
     problems.iter().any(|problem| problem.severity == Weight::Error)

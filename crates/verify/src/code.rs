@@ -422,6 +422,11 @@ codes! {
         "func f () -> () {\n  var x: i32\n  var.set x, 1\n  return\n}"
         "Remove the variable, or read it."
         Some("func f () -> (i32) {\n  var x: i32\n  var.set x, 1\n  return (var.get x)\n}");
+    VariableUnassigned "VARIABLE_UNASSIGNED" Warning "V6" "a variable that may be read before it is assigned"
+        "On some way to the `var.get`, no `var.set` comes before it: it reads zero there. Only `verify(unassigned: true)` and `lmlang check --unassigned` tell."
+        "func f (c: bool) -> (i32) {\n  var x: i32\n  if c {\n    var.set x, 1\n    yield\n  } else {\n    yield\n  }\n  return (var.get x)\n}"
+        "Assign the variable on every way, or as soon as the function begins."
+        None;
     EffectBoundWider "EFFECT_BOUND_WIDER" Warning "W" "an effect bound wider than needed"
         "The function is declared to read, and computes only. The default `any` is never reported."
         "func f (a: i32) -> (i32) reads { return a }"

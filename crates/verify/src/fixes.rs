@@ -178,6 +178,7 @@ pub fn fixes(program: &Program, found: &Diagnostic) -> Vec<Fix> {
         | Code::ContractNotBoolean
         | Code::InvariantMisplaced
         | Code::VariableInContract
+        | Code::VariableUnassigned
         | Code::TypeContainsItself => Vec::new(),
     }
 }

@@ -10,7 +10,8 @@
 //! * V3 each region ends in exactly one terminator (`regions`, `flow`, `exits`)
 //! * V4 exits name an enclosing node, `continue` a loop, values match (`exits`, `sources`)
 //! * V5 arity, regions and attributes match the op table (`sources`, `regions`, `mentions`)
-//! * V6 variables belong to the function, storage is of the right kind (`mentions`, `variables`)
+//! * V6 variables belong to the function, storage is of the right kind (`mentions`, `variables`); where it is asked for,
+//!   variables are assigned before they are read (`unassigned`)
 //! * V7 calls match the callee, visibility is enforced (`mentions`, `modules`)
 //! * V8 `match` is exhaustive and disjoint (`matches`)
 //! * V9 memory exists, widths, alignment and layouts fit (`memory`, `storage`, `types`)
@@ -37,6 +38,7 @@ mod merged;
 mod message;
 mod ports;
 mod rules;
+mod unassigned;
 mod view;
 
 pub use checked::{Checked, Complete, Verified};
@@ -47,3 +49,4 @@ pub use fixes::{Fix, Step, fixes};
 pub use full::{full, full_on};
 pub use local::{Affected, affected, local};
 pub use merged::disagreements;
+pub use unassigned::unassigned;

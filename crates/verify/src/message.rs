@@ -92,6 +92,9 @@ impl Diagnostic {
             Code::UnusedValue => format!("nobody uses the value of {op}"),
             Code::UnreachableCode => format!("{this} is never reached: {} does not pass on", words.beside()),
             Code::VariableNeverRead => format!("nobody reads {this}"),
+            Code::VariableUnassigned => {
+                format!("{} may be read here before it is assigned", words.beside())
+            }
             Code::EffectBoundWider => format!("{this} is declared {found}, and {expected} is enough"),
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::breaking::{self, Attempt, SearchArgs};
-use crate::diagnostics::{Problem, Weight, check, is_wrong, show};
+use crate::diagnostics::{Problem, Weight, check, is_wrong, show, unassigned};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Form, Output, counted, say};
@@ -20,6 +20,9 @@ pub(crate) struct Args {
     /// Also fail on what is incomplete and on warnings.
     #[arg(long)]
     strict: bool,
+    /// Also warn of variables that may be read before anything is assigned to them.
+    #[arg(long)]
+    unassigned: bool,
     #[command(flatten)]
     search: SearchArgs,
 }
@@ -44,6 +47,10 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     for path in &args.files {
         let source = Source::read(path)?;
         let (read, mut diagnostics) = check(&source);
+        if let Some(read) = read.as_ref().filter(|_| args.unassigned) {
+            diagnostics.extend(unassigned(read));
+            diagnostics.sort_by_key(|problem| (problem.line, problem.column));
+        }
         if output.form == Form::Text {
             show(&source, &diagnostics);
         }

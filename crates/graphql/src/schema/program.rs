@@ -36,7 +36,7 @@ use crate::schema::simulation::{self, SimulationResult};
 use crate::schema::storage::{Storage, StorageKind};
 use crate::schema::text_form::text_within;
 use crate::schema::types::TypeDef;
-use crate::schema::verification::{self, VerifyReport, VerifyScope};
+use crate::schema::verification::{self, Asked, VerifyReport, VerifyScope};
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
 
@@ -394,8 +394,14 @@ impl Program {
                           revision's edits touched."
         )]
         since: Option<String>,
+        #[graphql(
+            desc = "Also warn of variables that may be read before anything is assigned to them, `VARIABLE_UNASSIGNED`.",
+            default
+        )]
+        unassigned: Or<No>,
     ) -> Nullable<VerifyReport> {
-        self.read(async |view| verification::verify(view, scope, touched, since).await).await
+        let asked = Asked { touched, since, unassigned: unassigned.0 };
+        self.read(async |view| verification::verify(view, scope, asked).await).await
     }
 
     /// All findings, those of modules, types and globals first.

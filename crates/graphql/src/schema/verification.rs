@@ -119,14 +119,21 @@ impl VerifyReport {
     }
 }
 
+/// What is asked of the verifier beside the scope.
+pub(crate) struct Asked {
+    pub(crate) touched: Option<Vec<String>>,
+    pub(crate) since: Option<String>,
+    /// Whether variables are to be assigned before they are read.
+    pub(crate) unassigned: bool,
+}
+
 /// Verifies a view, or what has changed in it.
 pub(crate) async fn verify(
     view: &View,
     scope: VerifyScope,
-    touched: Option<Vec<String>>,
-    since: Option<String>,
+    asked: Asked,
 ) -> std::result::Result<VerifyReport, ApiError> {
-    let idle = match (scope, &touched, &since) {
+    let idle = match (scope, &asked.touched, &asked.since) {
         (VerifyScope::Full, Some(_), _) => Some("`touched` does not go with `FULL`"),
         (VerifyScope::Full, None, Some(_)) => Some("`since` does not go with `FULL`"),
         (VerifyScope::Local, Some(_), Some(_)) => Some("`since` does not go with `touched`"),
@@ -138,39 +145,43 @@ pub(crate) async fn verify(
     match scope {
         VerifyScope::Full => {
             let view = view.clone();
-            let run = tokio::task::spawn_blocking(move || full(view));
+            let run = tokio::task::spawn_blocking(move || full(view, &asked));
             run.await.map_err(|_| fail(lmlang_engine::Error::Closed))
         }
-        VerifyScope::Local => local(view, touched, since).await,
+        VerifyScope::Local => local(view, asked).await,
     }
 }
 
-fn full(view: View) -> VerifyReport {
+fn full(view: View, asked: &Asked) -> VerifyReport {
     let start = Instant::now();
     let checked = verify::Checked::full(view.program().clone(), crate::schema::view::threads());
     let findings = checked.findings();
-    let found: Vec<verify::Diagnostic> = findings.iter().map(|(_, found)| found.clone()).collect();
+    let mut found: Vec<verify::Diagnostic> = findings.iter().map(|(_, found)| found.clone()).collect();
+    if asked.unassigned {
+        found.extend(unassigned(&view, view.program().functions().map(|(of, _)| of)));
+    }
     let dirty = view.program().functions().map(|(of, _)| of).take(MOST).collect();
     let checked = view.program().totals().functions as usize;
     report(&view, found, findings.tally(), dirty, Vec::new(), checked, start)
 }
 
-async fn local(
-    view: &View,
-    touched: Option<Vec<String>>,
-    since: Option<String>,
-) -> std::result::Result<VerifyReport, ApiError> {
+/// What is found on request alone.
+fn unassigned(view: &View, of: impl Iterator<Item = FuncRef>) -> impl Iterator<Item = verify::Diagnostic> {
+    of.flat_map(move |of| verify::unassigned(view.program(), of))
+}
+
+async fn local(view: &View, asked: Asked) -> std::result::Result<VerifyReport, ApiError> {
     let start = Instant::now();
-    if let Some(touched) = touched {
+    if let Some(touched) = &asked.touched {
         let mut reach = Reach::default();
         for (index, given) in touched.iter().enumerate() {
             let of = view.entity_named(given).map_err(|error| error.at(&format!("touched[{index}]")))?;
             reach.entity(view.program(), of);
         }
-        return Ok(reach.report(view, start));
+        return Ok(reach.report(view, &asked, start));
     }
-    let base = match since {
-        Some(since) => view.engine().revision(view.open(), Some(&since)).await.map_err(fail)?,
+    let base = match &asked.since {
+        Some(since) => view.engine().revision(view.open(), Some(since)).await.map_err(fail)?,
         None => {
             let parent = view.revision().entry.parents.first().copied();
             let parent = parent.unwrap_or(view.revision().entry.number);
@@ -182,7 +193,7 @@ async fn local(
     let run = tokio::task::spawn_blocking(move || {
         let mut reach = Reach::default();
         reach.changes(&view, &base.checked);
-        reach.report(&view, start)
+        reach.report(&view, &asked, start)
     });
     run.await.map_err(|_| fail(lmlang_engine::Error::Closed))
 }
@@ -241,7 +252,7 @@ impl Reach {
     }
 
     /// What is found there.
-    fn report(mut self, view: &View, start: Instant) -> VerifyReport {
+    fn report(mut self, view: &View, asked: &Asked, start: Instant) -> VerifyReport {
         // Callers, and tables, rely on what they name: their findings can change with it.
         let users = |of: &FuncRef| view.program().users_of((*of).into()).map(|(user, _)| user);
         let users: Vec<Ref> = self.functions.iter().flat_map(users).collect();
@@ -250,7 +261,11 @@ impl Reach {
         let findings = view.findings();
         let outside = findings.outside().filter(|found| self.outside.contains(&found.at.entity));
         let found = outside.chain(self.functions.iter().flat_map(|of| findings.of_function(*of))).cloned();
-        let (found, checked) = (found.collect(), self.functions.len());
+        let mut found: Vec<verify::Diagnostic> = found.collect();
+        if asked.unassigned {
+            found.extend(unassigned(view, self.functions.iter().copied()));
+        }
+        let checked = self.functions.len();
         let dirty = self.functions.into_iter().take(MOST).collect();
         // The findings of the rest still hold: what is said of the program is known without looking again.
         report(view, found, findings.tally(), dirty, self.nodes, checked, start)

@@ -510,6 +510,8 @@ fn every_code_is_found_where_it_should_be_and_nothing_else() {
         assert_eq!(codes(&program), wanted.into_iter().collect::<Vec<_>>(), "for {code}");
         untested.remove(&code);
     }
+    // It is found on request alone.
+    untested.remove(&Code::VariableUnassigned);
     assert!(untested.is_empty(), "{untested:?}");
 }
 

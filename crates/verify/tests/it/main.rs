@@ -5,3 +5,4 @@ mod codes;
 mod findings;
 mod laws;
 mod mutate;
+mod unassigned;
