@@ -30,7 +30,7 @@ use super::carried::CarriedOut;
 use super::documents::{Documents, Known};
 use super::limits::Limits;
 use super::shape::Shape;
-use super::{given, literals, omitted, precheck, rules, tokens};
+use super::{escapes, given, literals, omitted, precheck, rules, tokens};
 use crate::error::{ApiError, Code, cut};
 
 /// Names one request in logs and in the errors that its client sees.
@@ -251,11 +251,12 @@ impl Executor {
     fn check(&self, params: Params, id: &RequestId, caller: &Arc<Caller>) -> Result<Prepared, Refusal> {
         let Inner { shape, limits, documents, .. } = &*self.0;
         given::refuse_raw_values(&params.variables)?;
+        let text = || escapes::written_out(&params.query);
         let known = match documents.get(&params.query) {
             Some(known) => known,
             None => {
                 tokens::check(&params.query, limits)?;
-                let document = parse_query(&params.query)?;
+                let document = parse_query(text())?;
                 precheck::check_definitions(&document, limits)?;
                 let known = Arc::new(Known::new(document));
                 documents.insert(&params.query, &known);
@@ -266,7 +267,7 @@ impl Executor {
         let operation = select(document, params.operation_name.as_deref())?;
         precheck::check(document, &operation.node, &params.variables, shape, limits)?;
         if !known.is_ruled() {
-            rules::check(&params.query, document, shape)?;
+            rules::check(&text(), document, shape)?;
             known.set_ruled();
         }
         let valid = known.is_valid() && shape.inputs.surely_fit(&operation.node, &params.variables);

@@ -1,15 +1,16 @@
 //! From a request's parameters to an answer, the same on every transport.
 //!
 //! Read [`executor`] first: it checks, runs and answers. [`limits`] holds what is bounded, [`tokens`] and [`precheck`]
-//! do the bounding in time linear in the document, [`literals`], [`rules`] and [`omitted`] do what the library leaves undone,
-//! [`shape`] is what they know of the schema, [`values`] tells who need not be validated again, and [`answer`] turns what
-//! came out into what a client may see. Nothing in here knows HTTP or WebSockets.
+//! do the bounding in time linear in the document, [`escapes`], [`literals`], [`rules`] and [`omitted`] do what the
+//! library leaves undone, [`shape`] is what they know of the schema, [`values`] tells who need not be validated again,
+//! and [`answer`] turns what came out into what a client may see. Nothing in here knows HTTP or WebSockets.
 
 mod answer;
 pub(crate) mod budget;
 mod caller;
 mod carried;
 mod documents;
+mod escapes;
 mod executor;
 mod given;
 mod limits;
