@@ -1,5 +1,7 @@
 //! What holds for any request.
 
+use lmlang_ir::text::print_program;
+
 use super::*;
 
 /// A random request about the entities of a program, sensible or not.
@@ -53,7 +55,27 @@ fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> Ed
         _ => (0..2).map(|more| some_node(by.wrapping_mul(more + 3))).collect(),
     };
     let target = |of: String| Target { name_as: cascade.then(|| "y".to_owned()), of };
-    match what % 30 {
+    // The text of a function, as it is, with another operator, or without one of its lines.
+    let whole = |by: u32, how: u32| {
+        let functions: Vec<FuncRef> = program.functions().map(|(of, _)| of).collect();
+        let Some(at) = (by as usize).checked_rem(functions.len()) else {
+            return ("f2".into(), String::new());
+        };
+        let text = print_function(program, functions[at], Detail::Full);
+        let text = match how % 3 {
+            0 => text,
+            1 => text.replacen("add.i32", "sub.i32", 1),
+            _ => {
+                let left = how as usize / 3 % text.lines().count().max(1);
+                let kept = text.lines().enumerate().filter(|(line, _)| *line != left);
+                kept.map(|(_, line)| format!("{line}\n")).collect()
+            }
+        };
+        (functions[at].to_string(), text)
+    };
+    let replace = |of: String, text: String| ReplaceText { of, text, if_hash: None };
+    let name = ["f", "h", "x", "cell", "a b", "n5", ""][b as usize % 7];
+    match what % 40 {
         0..=4 => EditRequest::InsertNode(InsertNode {
             name_as: a.is_multiple_of(3).then(|| ["x", "y"][b as usize % 2].to_owned()),
             op: op(a),
@@ -153,6 +175,70 @@ fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> Ed
             within: None,
             limit: 100,
         }),
+        29 => {
+            let text = [
+                "func k () -> () { return }",
+                "func k (p: P) -> () { return }",
+                "type P = struct { x: i32 }",
+            ];
+            let module = cascade.then(|| of(a, RefKind::Module));
+            EditRequest::AddText(AddText { module, text: text[b as usize % 3].to_owned() })
+        }
+        30 | 31 => {
+            let (of, text) = whole(a, b);
+            EditRequest::ReplaceFunctionText(replace(of, text))
+        }
+        32 => {
+            let text = print_program(program, Detail::Full);
+            let text = if cascade { text } else { text.replacen("mul.i32", "sub.i32", 1) };
+            EditRequest::ReplaceModuleText(replace(of(a, RefKind::Module), text))
+        }
+        33 => EditRequest::AddModule(AddModule {
+            name_as: None,
+            name: name.to_owned(),
+            parent: cascade.then(|| of(a, RefKind::Module)),
+            visibility: Visibility::Public,
+            doc: None,
+        }),
+        34 => match c % 5 {
+            0 => EditRequest::RenameModule(rename(&of(a, RefKind::Module), name)),
+            1 => EditRequest::RenameType(rename(&of(a, RefKind::Type), name)),
+            2 => EditRequest::RenameFunction(rename(&of(a, RefKind::Function), name)),
+            3 => EditRequest::RenameVar(rename(&of(a, RefKind::Variable), name)),
+            _ => EditRequest::RenameNode(rename(&some_node(a), name)),
+        },
+        35 => EditRequest::MoveFunction(MoveFunction {
+            of: of(a, RefKind::Function),
+            module: of(b, RefKind::Module),
+        }),
+        36 => EditRequest::SetVisibility(SetVisibility {
+            of: any(a, &[RefKind::Function, RefKind::Module, RefKind::Type]),
+            visibility: if cascade { Visibility::Public } else { Visibility::Private },
+        }),
+        37 => EditRequest::ReplaceType(replace(
+            of(a, RefKind::Type),
+            ["type P = struct { x: i64 }", "type P = enum { x, y(P) }", "type P = enum { x, y(i32) }"]
+                [b as usize % 3]
+                .to_owned(),
+        )),
+        38 => match cascade {
+            true => EditRequest::ReplaceContract(replace(
+                of(a, RefKind::Contract),
+                ["require \"m\" = true", "ensure \"m\" = eqz.i32 result"][b as usize % 2].to_owned(),
+            )),
+            false => EditRequest::AddClosure(AddFunction {
+                name_as: None,
+                name: name.to_owned(),
+                module: None,
+                params: vec![ParamRequest { name: "a".into(), ty: "i32".into() }],
+                results: vec!["i32".into()],
+                captures: vec![ParamRequest { name: "k".into(), ty: "i32".into() }],
+                visibility: Visibility::Private,
+                effect_bound: EffectBound::Pure,
+                doc: None,
+                body: Some("return (add.i32 a, (capture.get k))".to_owned()),
+            }),
+        },
         _ => match b % 3 {
             0 => EditRequest::InsertText(InsertText { text: "q = add.i32 a, 1".into(), at: at(a) }),
             1 => function("h", cascade.then_some("return p")),
