@@ -7,6 +7,7 @@ mod merging;
 mod patching;
 mod program;
 mod promoting;
+mod recording;
 mod refactoring;
 mod structure;
 mod tiers;
