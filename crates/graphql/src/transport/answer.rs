@@ -249,7 +249,8 @@ fn is_clients(error: &ServerError) -> bool {
 
 /// Reads from the library's message where an input does not fit, and looks up what would be known there, and comes near.
 fn coercion(message: &str, shape: &Shape) -> Option<serde_json::Value> {
-    let rest = message.strip_prefix("Invalid value for argument \"")?;
+    let leads = ["Invalid value for argument \"", "Invalid default value for argument: \""];
+    let rest = leads.iter().find_map(|lead| message.strip_prefix(*lead))?;
     let (path, reason) = rest.split_once("\", ")?;
     let quoted = |lead: &str| reason.split_once(lead)?.1.split_once('"').map(|(name, _)| name);
     let known = quoted("enumeration type \"")

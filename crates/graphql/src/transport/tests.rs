@@ -254,6 +254,8 @@ async fn input_that_does_not_fit_says_where_and_what_is_known() {
     let near = json!({"path": "paint", "known": ["colour", "coats"], "candidates": ["coats"]});
     check(query, json!({"p": {"colour": "RED", "coat": 1}}), near).await;
     check(query, json!({"p": {"colour": "RED", "coats": "x"}}), json!({"path": "paint.coats"})).await;
+    let default = json!({"path": "c", "known": ["RED", "GREEN"], "candidates": ["GREEN"]});
+    check("query($c: Colour = GREN) { paint(paint: {colour: $c}) }", json!({}), default).await;
 }
 
 /// The library would find these at the field, and its siblings would be lost with it.
