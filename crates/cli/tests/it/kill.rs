@@ -67,6 +67,19 @@ impl Moment {
     }
 }
 
+/// Adds a constant.
+fn edit(value: u64) -> String {
+    format!(
+        "mutation {{ change: proposeEdit(input: {{ programId: \"fib\", edits: [{{ insertNode: {{ op: \
+         \"const.i64 {value}\", function: \"fib\" }} }}] }}) {{ outcome {{ ... on EditApplied {{ \
+         revision {{ number rootHash }} }} }} }} }}"
+    )
+}
+
+/// Takes the latest revision back.
+const UNDO: &str = "mutation { change: undo(input: { programId: \"fib\" }) { outcome { ... on RevisionMade { \
+                    revision { number rootHash } } } } }";
+
 #[test]
 fn a_killed_server_keeps_what_it_acknowledged() {
     let rounds = if std::env::var_os("LMLANG_LONG").is_some() { 200 } else { 20 };
@@ -80,15 +93,15 @@ fn a_killed_server_keeps_what_it_acknowledged() {
                 let (server, count, made, moment) = (&server, &count, &made, &moment);
                 scope.spawn(move || {
                     for number in 0.. {
-                        let edit = format!(
-                            "mutation {{ proposeEdit(input: {{ programId: \"fib\", edits: [{{ insertNode: {{ op: \
-                             \"const.i64 {}\", function: \"fib\" }} }}] }}) {{ outcome {{ ... on EditApplied \
-                             {{ revision {{ number rootHash }} }} }} }} }}",
-                            caller * 1_000 + number
-                        );
-                        let Some(answer) = server.try_ask(&edit) else { return };
-                        let revision = &answer["data"]["proposeEdit"]["outcome"]["revision"];
-                        let (Some(number), Some(hash)) = (revision["number"].as_u64(), revision["rootHash"].as_str())
+                        // One takes an edit back for each that it makes; the others edit alone.
+                        let change = match caller == 0 && number % 2 == 1 {
+                            true => UNDO.to_owned(),
+                            false => edit(caller * 1_000 + number),
+                        };
+                        let Some(answer) = server.try_ask(&change) else { return };
+                        let revision = &answer["data"]["change"]["outcome"]["revision"];
+                        let (Some(number), Some(hash)) =
+                            (revision["number"].as_u64(), revision["rootHash"].as_str())
                         else {
                             panic!("not applied: {answer}");
                         };
