@@ -16,13 +16,25 @@ const LONGEST: usize = 8 << 10;
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) document: ExecutableDocument,
+    bounded: AtomicBool,
     ruled: AtomicBool,
     valid: AtomicBool,
 }
 
 impl Known {
     pub(super) fn new(document: ExecutableDocument) -> Known {
-        Known { document, ruled: AtomicBool::new(false), valid: AtomicBool::new(false) }
+        let [bounded, ruled, valid] = [(); 3].map(|()| AtomicBool::new(false));
+        Known { document, bounded, ruled, valid }
+    }
+
+    /// Whether what it costs is within the limits, whatever its variables are.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.bounded.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that it is.
+    pub(super) fn set_bounded(&self) {
+        self.bounded.store(true, Ordering::Relaxed);
     }
 
     /// Whether it keeps the rules that the library does not know; they are about the text alone.

@@ -265,7 +265,11 @@ impl Executor {
         };
         let document = &known.document;
         let operation = select(document, params.operation_name.as_deref())?;
-        precheck::check(document, &operation.node, &params.variables, shape, limits)?;
+        if !known.is_bounded()
+            && precheck::check(document, &operation.node, &params.variables, shape, limits)?
+        {
+            known.set_bounded();
+        }
         if !known.is_ruled() {
             rules::check(&text(), document, shape)?;
             known.set_ruled();

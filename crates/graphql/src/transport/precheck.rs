@@ -4,6 +4,7 @@
 //! 2^length, inside code without an await that no deadline can cut. Here every fragment is measured once and its cost
 //! added where it is spread, in time linear in the document.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use async_graphql::parser::Positioned;
@@ -35,16 +36,18 @@ pub(super) fn check_definitions(document: &ExecutableDocument, limits: &Limits) 
 }
 
 /// Checks what the document costs against the limits, and the cost of the chosen operation against the complexity limit.
+/// Answers whether it is within them with any other variables, too.
 pub(super) fn check(
     document: &ExecutableDocument,
     operation: &OperationDefinition,
     variables: &Variables,
     shape: &Shape,
     limits: &Limits,
-) -> Result<(), ApiError> {
+) -> Result<bool, ApiError> {
+    let asked = Cell::new(false);
     let mut measure = Measure {
         document,
-        given: Given { variables, definitions: &operation.variable_definitions },
+        given: Given { variables, definitions: &operation.variable_definitions, asked: &asked },
         shape,
         limits,
         fragments: HashMap::new(),
@@ -69,7 +72,8 @@ pub(super) fn check(
         let cost = measure.fragment(name, 1)?;
         selections = selections.saturating_add(cost.map_or(0, |cost| cost.selections));
     }
-    within("selections", limits.selections.saturating_mul(4), selections)
+    within("selections", limits.selections.saturating_mul(4), selections)?;
+    Ok(document.operations.iter().len() == 1 && !asked.get())
 }
 
 fn within(which: &str, limit: u64, actual: u64) -> Result<(), ApiError> {
@@ -92,6 +96,8 @@ fn too_complex(limit: u64, actual: u64, way: &[&str]) -> ApiError {
 struct Given<'a> {
     variables: &'a Variables,
     definitions: &'a [Positioned<VariableDefinition>],
+    /// Whether a variable was looked at.
+    asked: &'a Cell<bool>,
 }
 
 impl Given<'_> {
@@ -115,6 +121,7 @@ impl Given<'_> {
     }
 
     fn variable(&self, name: &Name) -> Option<&Value> {
+        self.asked.set(true);
         let declared = || self.definitions.iter().find(|definition| definition.node.name.node == *name);
         self.variables.get(name).or_else(|| declared()?.node.default_value())
     }
