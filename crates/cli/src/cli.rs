@@ -6,9 +6,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     act, approve, ask, backup, bisect, branch, build, case, chat, check, checkpoint, compare, completions,
-    config, context, coverage, debug, diff, doctor, edit, export, find, flow, fmt, graph, graphql, help,
-    history, import, man, mcp, merge, mutate, program, propose, revert, run, schema, serve, show, test,
-    token, tool, travel, verify, watch,
+    config, context, coverage, cypher, debug, diff, doctor, edit, entity, export, find, flow, fmt, graph,
+    graphql, help, history, import, man, mcp, merge, mutate, program, propose, revert, run, schema, serve,
+    show, test, token, tool, travel, verify, watch,
 };
 use crate::settings::{Flags, Secret};
 
@@ -129,6 +129,10 @@ pub(crate) enum Command {
     Find(find::Args),
     /// List nodes by what they are, what they depend on, what lies around them, and what some of them compute.
     Graph(graph::Args),
+    /// Make, change, list and delete entities: what agents keep beside programs.
+    Entity(entity::Args),
+    /// Ask a question in Cypher about entities and programs.
+    Cypher(cypher::Args),
     /// Ask for an operation of the schema, and print the whole answer.
     Graphql(graphql::Args),
     /// Begin durable runs of flows, answer what they ask, and look at what they did.

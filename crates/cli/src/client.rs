@@ -468,12 +468,14 @@ pub(crate) fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, Error> {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Error {
         let Refusal { message, extensions } = refusal;
-        let code = match &extensions["data"]["taken"] {
-            Value::Bool(true) => "NAME_TAKEN",
+        let data = &extensions["data"];
+        let code = match (&data["taken"], data["reason"].as_str()) {
+            (Value::Bool(true), _) => "NAME_TAKEN",
+            (_, Some("ENTITY_NOT_FOUND" | "ENTITY_END_MISSING")) => "NOT_FOUND",
             _ => extensions["code"].as_str().unwrap_or("INTERNAL"),
         };
-        let candidates = extensions["data"]["candidates"].as_array().into_iter().flatten();
-        let candidates = candidates.filter_map(|name| name.as_str().map(str::to_owned)).collect();
+        let near = data["candidates"].as_array().into_iter().flatten().chain([&data["nearest"]]);
+        let candidates = near.filter_map(|name| name.as_str().map(str::to_owned)).collect();
         Error::Refused { code: code.to_owned(), message, candidates }
     }
 }
@@ -499,6 +501,8 @@ mod tests {
         let taken =
             r#"{"errors":[{"message":"m","extensions":{"code":"BAD_REQUEST","data":{"taken":true}}}]}"#;
         check(taken, "NAME_TAKEN m");
+        let absent = r#"{"errors":[{"message":"m","extensions":{"code":"BAD_REQUEST","data":{"reason":"ENTITY_NOT_FOUND"}}}]}"#;
+        check(absent, "NOT_FOUND m");
         check("<html>", "BAD_ANSWER the answer is none of lmlang's, or that of another version of it");
     }
 }

@@ -85,7 +85,7 @@ impl Exit {
             Exit::Failure => "failed; for `run` also: the program trapped or violated a contract",
             Exit::Usage => "the command line or the settings cannot be right",
             Exit::NotFound => {
-                "what was named is not there: a program, revision, function, test case, run, question, topic"
+                "what was named is not there: a program, revision, function, test case, entity, run, question, topic"
             }
             Exit::Denied => "the caller may not do this",
             Exit::Conflict => {
@@ -94,7 +94,7 @@ impl Exit {
             Exit::Verification => "a program has errors",
             Exit::Approval => "waits for somebody's approval",
             Exit::Cases => "for `test`: a test case is red or stale",
-            Exit::Nothing => "there was nothing to do: to undo, redo, revert, restore, merge or stop",
+            Exit::Nothing => "there was nothing to do: to undo, redo, revert, restore, merge, stop or set",
             Exit::Panic => "a fault of lmlang",
             Exit::TimeOut => "the time ran out",
             Exit::Interrupted => "interrupted",

@@ -18,6 +18,7 @@ mod ends;
 mod error;
 mod events;
 mod exit;
+mod fields;
 mod findings;
 mod folder;
 mod made;

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use indicatif::{ProgressBar, ProgressStyle};
 pub(crate) use lmlang_ir::counted;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::Error;
 
@@ -118,17 +119,21 @@ pub(crate) fn spinner(what: String) -> ProgressBar {
 }
 
 /// Lays rows out in columns, two spaces apart; the last column is not filled up.
-pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
-    let mut widths = [0; N];
+pub(crate) fn columns(rows: &[impl AsRef<[String]>]) -> String {
+    let mut widths: Vec<usize> = Vec::new();
     for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+        for (column, cell) in row.as_ref().iter().enumerate() {
+            let width = cell.chars().count();
+            match widths.get_mut(column) {
+                Some(widest) => *widest = width.max(*widest),
+                None => widths.push(width),
+            }
         }
     }
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
-        for (width, cell) in widths.iter().zip(row) {
+        for (width, cell) in widths.iter().zip(row.as_ref()) {
             line.push_str(cell);
             line.extend(std::iter::repeat_n(' ', width + 2 - cell.chars().count()));
         }
@@ -136,6 +141,14 @@ pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A JSON value as a cell of a table: a text as it stands, unless it would break the line; everything else as JSON.
+pub(crate) fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) if !text.contains(char::is_control) => text.clone(),
+        value => value.to_string(),
+    }
 }
 
 /// A moment as everybody reads it, to the second; given as the API tells it.
@@ -168,5 +181,12 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_cell() {
         let rows = [["a", "bb", "c"], ["ää", "b", ""]].map(|row| row.map(str::to_owned));
         assert_eq!(columns(&rows), "a   bb  c\nää  b\n");
+    }
+
+    #[test]
+    fn a_cell_is_one_line() {
+        assert_eq!(cell(&"Note G".into()), "Note G");
+        assert_eq!(cell(&"a\nb".into()), r#""a\nb""#);
+        assert_eq!(cell(&serde_json::json!({ "year": 1843 })), r#"{"year":1843}"#);
     }
 }

@@ -1,17 +1,17 @@
 //! `lmlang flow`: durable runs of flows.
 
-use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use chrono::TimeDelta;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::client::{Client, Page, with_client};
 use crate::duration::duration;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::fields;
 use crate::output::{Output, columns, counted, moment, say};
 use crate::session::Missing;
 use crate::settings::Settings;
@@ -272,7 +272,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     match &args.action {
         Action::List { flow, picture } => list(flow.as_deref(), *picture, settings, output),
         Action::Start { flow, fields, input, session, deadline, wait } => {
-            let given = read_input(fields, input.as_ref())?;
+            let given = fields::object(fields, input.as_deref())?;
             let deadline = deadline.map(|deadline| deadline.num_milliseconds());
             let input = json!({
                 "flow": flow, "input": given, "sessionId": session, "deadlineMs": deadline,
@@ -444,42 +444,6 @@ fn list(flow: Option<&str>, picture: Picture, settings: &Settings, output: Outpu
         }
     })?;
     Ok(Exit::Success)
-}
-
-/// What a run is started with.
-fn read_input(fields: &[String], file: Option<&PathBuf>) -> Result<Value, Error> {
-    if let Some(file) = file {
-        let text = match file.as_os_str() == "-" {
-            true => {
-                let mut text = String::new();
-                let read = std::io::stdin().read_to_string(&mut text);
-                read.map_err(|source| Error::Io { what: "reading standard input", source })?;
-                text
-            }
-            false => std::fs::read_to_string(file)
-                .map_err(|source| Error::Io { what: "reading the input", source })?,
-        };
-        return serde_json::from_str(&text)
-            .map_err(|error| Error::Input(format!("the input is no JSON: {error}")));
-    }
-    let mut input = Map::new();
-    for field in fields {
-        let (name, value) =
-            field.split_once('=').ok_or_else(|| Error::Input(format!("`{field}` is not `name=value`")))?;
-        let value = match value.strip_prefix('@') {
-            Some(path) => Value::String(
-                std::fs::read_to_string(path)
-                    .map_err(|source| Error::Io { what: "reading the input", source })?,
-            ),
-            // `message=5` may be meant as a text; only booleans and numbers of schemas are read as such.
-            None => serde_json::from_str(value)
-                .ok()
-                .filter(|value: &Value| !value.is_string())
-                .unwrap_or_else(|| Value::String(value.to_owned())),
-        };
-        input.insert(name.to_owned(), value);
-    }
-    Ok(Value::Object(input))
 }
 
 async fn find(client: &Client, run: &str) -> Result<Run, Error> {

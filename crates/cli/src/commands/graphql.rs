@@ -8,6 +8,7 @@ use crate::client::with_client;
 use crate::codes::refused_exit;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::fields;
 use crate::output::{Form, Output};
 use crate::session::Missing;
 use crate::settings::Settings;
@@ -18,15 +19,11 @@ pub(crate) struct Args {
     /// The document: `{ programs { nodes { name } } }`; `-` reads it from standard input.
     document: String,
     /// Its variables, a JSON object.
-    #[arg(long, value_name = "JSON", default_value = "{}", value_parser = object)]
+    #[arg(long, value_name = "JSON", default_value = "{}", value_parser = fields::read)]
     vars: Map<String, Value>,
     /// Which of its operations, where it has several.
     #[arg(long, value_name = "NAME")]
     operation: Option<String>,
-}
-
-fn object(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
-    serde_json::from_str(text)
 }
 
 /// Prints the whole answer, of a subscription each as it comes, and ends as its first error says. A change is asked for

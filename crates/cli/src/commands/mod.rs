@@ -16,10 +16,12 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod coverage;
+pub(crate) mod cypher;
 pub(crate) mod debug;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod edit;
+pub(crate) mod entity;
 pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod flow;
@@ -95,6 +97,8 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Ask(args) => ask::run(&args, &layers.settings()?, output),
         Command::Find(args) => find::run(&args, &layers.settings()?, output),
         Command::Graph(args) => graph::run(&args, &layers.settings()?, output),
+        Command::Entity(args) => entity::run(&args, &layers.settings()?, output),
+        Command::Cypher(args) => cypher::run(&args, &layers.settings()?, output),
         Command::Graphql(args) => graphql::run(&args, &layers.settings()?, output),
         Command::Flow(args) => flow::run(&args, &layers.settings()?, output),
         Command::Act(args) => act::run(&args, &layers.settings()?, output),
