@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    act, approve, ask, backup, bisect, branch, build, case, chat, check, checkpoint, compare, completions,
-    config, context, coverage, cypher, debug, diff, doctor, edit, entity, export, find, flow, fmt, graph,
-    graphql, help, history, import, man, mcp, merge, mutate, program, propose, revert, run, schema, serve,
-    show, test, token, tool, travel, verify, watch,
+    act, approve, ask, backup, bisect, blame, branch, build, case, chat, check, checkpoint, compare,
+    completions, config, context, coverage, cypher, debug, diff, doctor, edit, entity, export, find, flow,
+    fmt, graph, graphql, help, history, import, man, mcp, merge, mutate, program, propose, revert, run,
+    schema, serve, show, test, token, tool, travel, verify, watch,
 };
 use crate::settings::{Flags, Secret};
 
@@ -92,6 +92,8 @@ pub(crate) enum Command {
     Propose(propose::Args),
     /// List the revisions of a program, the newest first.
     History(history::Args),
+    /// Tell of each part of a function, module or type who changed it last, in which revision, and why.
+    Blame(blame::Args),
     /// Take the last change of a program back, by a new revision.
     Undo(travel::Args),
     /// Make a change that was undone again, by a new revision.

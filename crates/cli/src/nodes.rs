@@ -26,6 +26,6 @@ impl Node {
 }
 
 /// The first line of a text, without what it is indented by.
-fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().trim().to_owned()
 }

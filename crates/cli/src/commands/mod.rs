@@ -5,6 +5,7 @@ pub(crate) mod approve;
 pub(crate) mod ask;
 pub(crate) mod backup;
 pub(crate) mod bisect;
+pub(crate) mod blame;
 pub(crate) mod branch;
 pub(crate) mod build;
 pub(crate) mod case;
@@ -79,6 +80,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Verify(args) => verify::run(&args, &layers.settings()?, output),
         Command::Propose(args) => propose::run(&args, &layers.settings()?, output),
         Command::History(args) => history::run(&args, &layers.settings()?, output),
+        Command::Blame(args) => blame::run(&args, &layers.settings()?, output),
         Command::Undo(args) => travel::undo(&args, &layers.settings()?, output),
         Command::Redo(args) => travel::redo(&args, &layers.settings()?, output),
         Command::Watch(args) => watch::run(&args, &layers.settings()?, output),

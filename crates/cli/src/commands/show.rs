@@ -208,21 +208,21 @@ impl Shown<'_> {
     }
 }
 
-impl Part {
-    /// Its kind, as other commands call it.
-    fn kind(&self) -> &'static str {
-        match self.kind.as_str() {
-            "Module" => "module",
-            "Function" => "function",
-            "TypeDef" => "type",
-            "Storage" => "variable",
-            "Contract" => "contract",
-            _ => "node",
-        }
+/// The kind of what is a type of the API, as other commands call it.
+pub(crate) fn kind(of: &str) -> &'static str {
+    match of {
+        "Module" => "module",
+        "Function" => "function",
+        "TypeDef" => "type",
+        "Storage" => "variable",
+        "Contract" => "contract",
+        _ => "node",
     }
+}
 
+impl Part {
     fn json(&self) -> Value {
-        json!({ "ref": self.of, "kind": self.kind(), "path": self.path, "text": self.told() })
+        json!({ "ref": self.of, "kind": kind(&self.kind), "path": self.path, "text": self.told() })
     }
 
     /// Its text, with the end of a line.
