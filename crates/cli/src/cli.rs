@@ -8,7 +8,7 @@ use crate::commands::{
     act, approve, ask, backup, bisect, blame, branch, build, case, chat, check, checkpoint, compare,
     completions, config, context, coverage, cypher, debug, diff, doctor, edit, entity, export, find, flow,
     fmt, graph, graphql, help, history, import, man, mcp, merge, mutate, program, propose, revert, run,
-    schema, serve, show, test, token, tool, travel, verify, watch,
+    schema, serve, server, show, test, token, tool, travel, verify, watch,
 };
 use crate::settings::{Flags, Secret};
 
@@ -147,8 +147,10 @@ pub(crate) enum Command {
     Approve(approve::Args),
     /// Refuse what a run asks.
     Reject(approve::RejectArgs),
-    /// Make, list and revoke the tokens with which callers show who they are.
+    /// Make, list and revoke the tokens with which callers show who they are, and show who you are.
     Token(token::Args),
+    /// Show what answers requests, and what it allows.
+    Server(server::Args),
     /// Offer the tools for agents on standard input and output (MCP), and tell clients how to start that.
     Mcp(mcp::Args),
     /// List the tools for agents, and call one.

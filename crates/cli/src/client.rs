@@ -163,6 +163,14 @@ impl Client {
         Ok(Client { host, owner: Caller::owner(author), key: Uuid::new_v4() })
     }
 
+    /// Where the answers come from: the address of a server, or the database that this process has open.
+    pub(crate) fn address(&self) -> String {
+        match &self.host {
+            Host::Here { engine, .. } => engine.store().location().to_string(),
+            Host::There(server) => server.address(),
+        }
+    }
+
     /// Closes the database, if this process has it open.
     pub(crate) async fn close(&self) {
         if let Host::Here { engine, .. } = &self.host {

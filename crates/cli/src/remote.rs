@@ -57,6 +57,11 @@ impl Server {
         Ok(Server { url, token, http: Client::builder(TokioExecutor::new()).build(connector) })
     }
 
+    /// The address, as `--server` takes it.
+    pub(crate) fn address(&self) -> String {
+        self.url.to_string()
+    }
+
     /// Sends a request, and gives the answer's bytes. [`Error::Unreachable`] says that nothing was sent.
     pub(crate) async fn ask(&self, request: &Value, author: &Actor) -> Result<Vec<u8>, Error> {
         let exchange = async {

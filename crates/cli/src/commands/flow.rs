@@ -12,12 +12,13 @@ use crate::duration::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fields;
-use crate::output::{Output, columns, counted, moment, say};
+use crate::output::{Output, columns, counted, say};
 use crate::session::Missing;
 use crate::settings::Settings;
 
 mod cancelling;
 mod metrics;
+mod sessions;
 mod shown;
 
 use shown::{Moved, OfRun, Run, asked, row, show, trace};
@@ -127,6 +128,8 @@ enum Action {
         #[arg(long)]
         dry_run: bool,
     },
+    /// List sessions, the newest first, or the runs of one.
+    Sessions(sessions::Args),
     /// Count how runs went: calls of tools and models, and failures by class.
     Metrics(metrics::Args),
     /// Print the trace of a run: its nodes, and what they did outside.
@@ -289,15 +292,8 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let (runs, more) = with_client(settings, Missing::Refuse, async |client| {
                 client.list(RUNS, variables, *limit, |answer: Listed| answer.runs).await
             })?;
-            let json = runs.iter().map(|run| {
-                let mut json = run.clone();
-                for time in ["createdAt", "endedAt", "deadline"] {
-                    json[time] = run[time].as_str().map(moment).into();
-                }
-                json
-            });
-            let rows = || columns(&runs.iter().map(row).collect::<Vec<_>>());
-            output.data(&json.collect::<Vec<Value>>(), rows)?;
+            let json: Vec<Value> = runs.iter().map(sessions::run_json).collect();
+            output.data(&json, || columns(&runs.iter().map(row).collect::<Vec<_>>()))?;
             if more {
                 say("there are more: `--limit` shows them");
             }
@@ -384,6 +380,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             output.data(&moved, || moved.told(&id, *dry_run))?;
             Ok(if moved.hindrances.is_empty() { Exit::Success } else { Exit::Failure })
         }
+        Action::Sessions(args) => sessions::run(args, settings, output),
         Action::Metrics(args) => metrics::run(args, settings, output),
         Action::Trace { run } => {
             with_client(settings, Missing::Refuse, async |client| {
@@ -421,9 +418,8 @@ fn list(flow: Option<&str>, picture: Picture, settings: &Settings, output: Outpu
         return Ok(Exit::Success);
     };
     let Some(found) = flows.iter().find(|flow| flow["name"] == name) else {
-        let names: Vec<String> = flows.iter().map(|flow| format!("`{}`", word(&flow["name"]))).collect();
-        say(format_args!("error: there is no flow `{name}`; there is {}", names.join(", ")));
-        return Ok(Exit::NotFound);
+        let names = flows.iter().map(|flow| word(&flow["name"])).collect();
+        return Err(Error::not_found(format!("there is no flow `{name}`"), names));
     };
     output.data(found, || match picture {
         Picture::Dot => word(&found["dot"]),

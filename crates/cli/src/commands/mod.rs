@@ -43,6 +43,7 @@ pub(crate) mod revert;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod server;
 pub(crate) mod show;
 pub(crate) mod talk;
 pub(crate) mod test;
@@ -108,6 +109,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Approve(args) => approve::approve(&args, &layers.settings()?, output),
         Command::Reject(args) => approve::reject(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),
+        Command::Server(args) => server::run(&args, &layers.settings()?, output),
         Command::Mcp(args) => mcp::run(&args, &layers.settings()?, output),
         Command::Tool(args) => tool::run(&args, &layers.settings()?, output),
         Command::Backup(args) => backup::run(&args, &layers.settings()?, output),

@@ -41,6 +41,8 @@ enum Action {
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         expires_in: Option<TimeDelta>,
     },
+    /// Show who you are to whoever answers requests here, and what you may do.
+    Show,
     /// List the tokens, the oldest first.
     List {
         /// Those that were revoked as well.
@@ -96,6 +98,13 @@ const LIST: &str = "query($first: Int!, $after: String, $revoked: Boolean!) {
   }
 }";
 
+const CALLER: &str = "{
+  caller {
+    actor { name kind client } scopes
+    token { id name kind scopes programs createdAt expiresAt lastUsedAt revokedAt }
+  }
+}";
+
 const REVOKE: &str = "mutation($input: RevokeTokenInput!) { revoked: revokeToken(input: $input) {
   token { id name kind scopes programs createdAt expiresAt lastUsedAt revokedAt } } }";
 
@@ -111,6 +120,26 @@ struct Token {
     expires_at: Option<String>,
     last_used_at: Option<String>,
     revoked_at: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Asked {
+    caller: Caller,
+}
+
+/// Who asks, and what they may do.
+#[derive(Debug, Deserialize)]
+struct Caller {
+    actor: Actor,
+    scopes: Vec<String>,
+    token: Option<Token>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Actor {
+    name: String,
+    kind: String,
+    client: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -163,6 +192,12 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 token.id, token.name
             ));
         }
+        Action::Show => {
+            let answer: Asked =
+                with_client(settings, Missing::Refuse, async |client| client.ask(CALLER, &json!({})).await)?;
+            let caller = answer.caller;
+            output.data(&caller.json(), || caller.text())?;
+        }
         Action::List { all } => {
             let (tokens, _) = with_client(settings, Missing::Refuse, async |client| {
                 let page = |answer: Tokens| answer.tokens;
@@ -185,6 +220,33 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
 /// A value as the API writes it.
 fn upper(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_ascii_uppercase())
+}
+
+impl Caller {
+    fn json(&self) -> Value {
+        json!({
+            "author": self.actor.name,
+            "kind": self.actor.kind,
+            "client": self.actor.client,
+            "scopes": self.scopes,
+            "token": self.token.as_ref().map(Token::json),
+        })
+    }
+
+    fn text(&self) -> String {
+        let Caller { actor, scopes, token } = self;
+        let client = actor.client.as_ref().map(|client| format!(", {client}")).unwrap_or_default();
+        let token = token.as_ref().map(|token| {
+            let [id, _, _, programs, _, ends] = token.row();
+            format!("{id}, {programs}, {ends}")
+        });
+        let rows = [
+            ("author", format!("{} ({}{client})", actor.name, actor.kind.to_ascii_lowercase())),
+            ("scopes", scopes.join(",").to_ascii_lowercase()),
+            ("token", token.unwrap_or_else(|| "none is needed".to_owned())),
+        ];
+        columns(&rows.map(|(word, value)| [word.to_owned(), value]))
+    }
 }
 
 impl Token {

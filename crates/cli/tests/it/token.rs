@@ -44,6 +44,9 @@ fn tokens_are_made_listed_and_revoked_in_a_database() {
     assert_eq!(place.json(&["token", "list"]).as_array().map(Vec::len), Some(1));
     assert_eq!(place.json(&["token", "list", "--all"]).as_array().map(Vec::len), Some(2));
     // Whoever can open the database needs none.
+    let caller = place.json(&["token", "show"]);
+    assert_eq!((&caller["author"], &caller["token"]), (&json!("ada"), &Value::Null));
+    assert_eq!(caller["scopes"], json!(["READ", "EDIT", "SIMULATE", "ADMIN"]));
     assert_eq!(place.json(&["program", "list"]).as_array().map(Vec::len), Some(1));
     assert_eq!(place.json(&["doctor"])["sound"], true);
 }
@@ -66,6 +69,16 @@ fn from_the_first_token_on_everybody_needs_one() {
     let shown = with(&["config", "show", "--origin", "--json"]);
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.contains("LMLANG_TOKEN") && !shown.contains(secret), "{shown}");
+
+    let told = |args: &[&str]| String::from_utf8_lossy(&with(args).stdout).into_owned();
+    let caller: Value = serde_json::from_str(&told(&["token", "show", "--json"])).expect("a document");
+    assert_eq!((&caller["author"], &caller["kind"]), (&json!("root"), &json!("HUMAN")), "{caller}");
+    assert_eq!(
+        (&caller["token"]["id"], &caller["token"]["name"]),
+        (&admin["id"], &json!("root")),
+        "{caller}"
+    );
+    assert!(told(&["server", "show"]).contains(&server.address), "it says who answers");
 
     // Its name is the author's, whatever the caller says.
     let made = with(&["checkpoint", "create", "fib", "c"]);
