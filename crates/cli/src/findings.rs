@@ -81,8 +81,8 @@ impl Found {
         json
     }
 
-    /// What is the matter, where, the line that it is about, and repairs.
-    pub(crate) fn text(&self) -> String {
+    /// What is the matter and where, in a line.
+    pub(crate) fn head(&self) -> String {
         let color = match self.severity {
             Severity::Error => anstyle::AnsiColor::Red,
             Severity::Warning => anstyle::AnsiColor::Yellow,
@@ -90,11 +90,16 @@ impl Found {
         let style = color.on_default().bold();
         let word = if self.incomplete { "incomplete" } else { self.severity.word() };
         let at = self.details.as_ref().map(Place::words).unwrap_or_default();
+        format!("{style}{word}[{}]{style:#}{at}: {}", self.code, self.message)
+    }
+
+    /// The same, the line that it is about, and repairs.
+    pub(crate) fn text(&self) -> String {
         let line = self.details.as_ref().and_then(Place::line);
         let line = line.map(|line| format!("    {line}\n")).unwrap_or_default();
         let fix = |Fix { title, edits }: &Fix| format!("    fix: {title}: {edits}\n");
         let fixes: String = self.fixes.iter().flatten().map(fix).collect();
-        format!("{style}{word}[{}]{style:#}{at}: {}\n{line}{fixes}", self.code, self.message)
+        format!("{}\n{line}{fixes}", self.head())
     }
 }
 

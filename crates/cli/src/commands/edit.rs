@@ -77,6 +77,10 @@ struct What {
     patch: Option<PathBuf>,
 }
 
+const PROPOSE: &str = "mutation($input: ProposeEditInput!) {
+  edited: proposeEdit(input: $input) { outcome { ...Proposed } }
+}";
+
 #[derive(Debug, Deserialize)]
 struct Answer {
     edited: Payload,
@@ -89,10 +93,7 @@ struct Payload {
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let (edits, origin) = args.edits()?;
-    let document = format!(
-        "mutation($input: ProposeEditInput!) {{ edited: proposeEdit(input: $input) {{ outcome {{ ...Proposed }} }} }}\n{}",
-        fragments()
-    );
+    let document = format!("{PROPOSE}\n{}", fragments());
     let input = json!({
         "programId": args.program,
         "baseRevision": args.base,

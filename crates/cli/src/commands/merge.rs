@@ -70,6 +70,8 @@ const PREVIEW: &str = "query($id: ID, $name: String, $from: String!, $into: Stri
   }
 }";
 
+const MERGE: &str = "mutation($input: MergeInput!) { merge(input: $input) { outcome { ...Became } } }";
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Previewed {
@@ -128,9 +130,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
 
 /// Merges. Where a side is to be taken everywhere, what is in conflict is asked first: nothing is stored until nothing is.
 async fn merge(args: &Args, mut resolutions: Vec<Value>, client: &Client) -> Result<Outcome, Error> {
-    let document = format!(
-        "mutation($input: MergeInput!) {{ merge(input: $input) {{ outcome {{ ...Became }} }} }}\n{OUTCOME}"
-    );
+    let document = format!("{MERGE}\n{OUTCOME}");
     let look = format!("lmlang history {} --branch {}", args.program, args.into);
     loop {
         let input = json!({

@@ -43,21 +43,22 @@ struct Which {
     run: Option<String>,
 }
 
-/// The mutation; what stays can be long, and is shown by a plan alone.
+const REVERT: &str = "mutation($input: RevertInput!) {
+  went: revert(input: $input) {
+    outcome { ...Became } removed { ...Named } alsoRemoved { ...Named } ...Stays newDiagnostics { ...Found }
+  }
+}
+fragment Named on Revision { number actor { name } message }";
+
+/// What stays can be long, and is shown by a plan alone.
+const STAYS: &str = "fragment Stays on RevertPayload { kept { ...Named } }";
+
+const NOTHING_STAYS: &str = "fragment Stays on RevertPayload { __typename }";
+
+/// The mutation with all that it names.
 fn document(plan: bool) -> String {
-    let kept = if plan { "kept { ...Named }" } else { "" };
-    format!(
-        "mutation($input: RevertInput!) {{
-  went: revert(input: $input) {{
-    outcome {{ ...Became }}
-    removed {{ ...Named }} alsoRemoved {{ ...Named }} {kept}
-    newDiagnostics {{ ...Found }}
-  }}
-}}
-fragment Named on Revision {{ number actor {{ name }} message }}
-{OUTCOME}
-{FOUND}"
-    )
+    let stays = if plan { STAYS } else { NOTHING_STAYS };
+    format!("{REVERT}\n{stays}\n{OUTCOME}\n{FOUND}")
 }
 
 #[derive(Debug, Deserialize)]

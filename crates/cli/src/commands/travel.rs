@@ -46,14 +46,22 @@ pub(crate) struct How {
     pub(crate) dry_run: bool,
 }
 
+const UNDO: &str = "mutation($input: UndoInput!) { went: undo(input: $input) { outcome { ...Became } } }";
+
+const REDO: &str = "mutation($input: UndoInput!) { went: redo(input: $input) { outcome { ...Became } } }";
+
+const RESTORE: &str = "mutation($input: RestoreCheckpointInput!) {
+  went: restoreCheckpoint(input: $input) { outcome { ...Became } }
+}";
+
 /// Goes back.
 pub(crate) fn undo(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    go("undo", "UndoInput", args.input()?, &args.how, settings, output)
+    go(UNDO, args.input()?, &args.how, settings, output)
 }
 
 /// Goes forward again.
 pub(crate) fn redo(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    go("redo", "UndoInput", args.input()?, &args.how, settings, output)
+    go(REDO, args.input()?, &args.how, settings, output)
 }
 
 /// Goes back to a checkpoint.
@@ -65,7 +73,7 @@ pub(crate) fn restore(
     output: Output,
 ) -> Result<Exit, Error> {
     let input = json!({ "programId": program, "name": name });
-    go("restoreCheckpoint", "RestoreCheckpointInput", input, how, settings, output)
+    go(RESTORE, input, how, settings, output)
 }
 
 impl Args {
@@ -107,15 +115,12 @@ struct Gone {
 /// Goes somewhere by a mutation, and tells what became of it.
 fn go(
     mutation: &str,
-    input_type: &str,
     mut input: Value,
     how: &How,
     settings: &Settings,
     output: Output,
 ) -> Result<Exit, Error> {
-    let document = format!(
-        "mutation($input: {input_type}!) {{ went: {mutation}(input: $input) {{ outcome {{ ...Became }} }} }}\n{OUTCOME}"
-    );
+    let document = format!("{mutation}\n{OUTCOME}");
     how.complete(&mut input);
     let look = how.look(input["programId"].as_str().unwrap_or_default());
     let gone: Gone =

@@ -13,6 +13,8 @@ use crate::output::{Counts, Form, Output, moment, say};
 use crate::session::Missing;
 use crate::settings::Settings;
 
+mod findings;
+
 /// What is watched.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -27,6 +29,10 @@ pub(crate) struct Args {
     /// Only revisions that change this function, by ref or path; may be given several times.
     #[arg(long = "function", value_name = "FUNCTION", requires = "program")]
     functions: Vec<String>,
+    /// Tell instead what each revision changes about the findings of the verifier; of those in the functions, where some are
+    /// named.
+    #[arg(long, requires = "program", conflicts_with = "by")]
+    findings: bool,
     /// Begin behind this revision, such as `r7`, instead of now.
     #[arg(long, value_name = "REVISION", requires = "program", conflicts_with = "after")]
     since: Option<String>,
@@ -54,7 +60,7 @@ const NAME: &str = "query($id: ID!) { program(id: $id) { name } }";
 
 const EVENTS: &str =
     "subscription($programId: ID, $branch: String, $after: String, $filter: EventFilter) {
-  programEvents(programId: $programId, branch: $branch, after: $after, filter: $filter) {
+  event: programEvents(programId: $programId, branch: $branch, after: $after, filter: $filter) {
     type: __typename cursor at programId actor { name kind client }
     ... on RevisionCommitted {
       revision { number branch kind message checkpoint rootHash changed { added removed modified } target { number } }
@@ -76,9 +82,8 @@ const EVENTS: &str =
 }";
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Watched {
-    program_events: Value,
+    event: Value,
 }
 
 /// An event, as far as a line shows it.
@@ -97,7 +102,7 @@ struct Event {
     change: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Actor {
     name: String,
     kind: String,
@@ -151,13 +156,8 @@ async fn watch(args: &Args, client: &Client, output: Output) -> Result<(), Error
     let mut names = Names { one: program.is_some(), known: HashMap::new() };
     let (mut seen, mut wait) = (0, FIRST_WAIT);
     loop {
-        let filter = json!({
-            "authors": (!args.by.is_empty()).then_some(&args.by),
-            "functions": (!args.functions.is_empty()).then_some(&args.functions),
-        });
-        let variables =
-            json!({ "programId": program, "branch": args.branch, "after": cursor, "filter": filter });
-        let mut answers = client.stream(json!({ "query": EVENTS, "variables": variables })).await;
+        let request = args.request(program.as_deref(), cursor.as_deref());
+        let mut answers = client.stream(request).await;
         if answers.is_ok() && wait > FIRST_WAIT {
             say("! the server is there again");
             wait = FIRST_WAIT;
@@ -169,9 +169,12 @@ async fn watch(args: &Args, client: &Client, output: Output) -> Result<(), Error
             };
             match answer {
                 Ok(Some(answer)) => {
-                    let Watched { program_events } = read(&answer)?;
-                    cursor = program_events["cursor"].as_str().map(str::to_owned).or(cursor);
-                    print(program_events, &mut names, client, output).await?;
+                    let Watched { event } = read(&answer)?;
+                    cursor = event["cursor"].as_str().map(str::to_owned).or(cursor);
+                    match args.findings {
+                        true => findings::print(event, output)?,
+                        false => print(event, &mut names, client, output).await?,
+                    }
                     seen += 1;
                     if args.limit.is_some_and(|limit| seen >= limit) {
                         return Ok(());
@@ -193,6 +196,22 @@ async fn watch(args: &Args, client: &Client, output: Output) -> Result<(), Error
             Some(error) => return Err(error),
             None => return Ok(()),
         }
+    }
+}
+
+impl Args {
+    /// What is asked for behind a cursor.
+    fn request(&self, program: Option<&str>, cursor: Option<&str>) -> Value {
+        if self.findings {
+            return findings::request(self, program, cursor);
+        }
+        let filter = json!({
+            "authors": (!self.by.is_empty()).then_some(&self.by),
+            "functions": (!self.functions.is_empty()).then_some(&self.functions),
+        });
+        let variables =
+            json!({ "programId": program, "branch": self.branch, "after": cursor, "filter": filter });
+        json!({ "query": EVENTS, "variables": variables })
     }
 }
 

@@ -8,6 +8,7 @@ mod files;
 mod kill;
 mod lost;
 mod mcp;
+mod reached;
 mod readme;
 mod replicas;
 mod serve;
