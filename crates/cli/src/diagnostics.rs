@@ -6,16 +6,17 @@ use lmlang_ir::text::{Places, Reading, TextError, read_program};
 use lmlang_ir::told::candidates;
 use lmlang_ir::{Ref, RefAllocator};
 use lmlang_verify::{Checked, Diagnostic};
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::exit::Exit;
+use crate::findings::Severity;
 use crate::output::{Form, Output, counted, say};
 use crate::source::{Origin, Source};
 
 /// How much a problem weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weight {
     /// The program is wrong.
     Error,
@@ -25,6 +26,20 @@ pub(crate) enum Weight {
     Warning,
 }
 
+/// In the words of the API: whether it is incomplete stands beside the severity.
+impl Serialize for Weight {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let severity = match self {
+            Weight::Error => Severity::Error,
+            Weight::Incomplete | Weight::Warning => Severity::Warning,
+        };
+        let mut fields = serializer.serialize_struct("Weight", 2)?;
+        fields.serialize_field("severity", &severity)?;
+        fields.serialize_field("incomplete", &(*self == Weight::Incomplete))?;
+        fields.end()
+    }
+}
+
 /// One thing that is wrong with a file.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -32,6 +47,7 @@ pub(crate) struct Problem {
     /// The stable code.
     pub(crate) code: &'static str,
     /// How much it weighs.
+    #[serde(flatten)]
     pub(crate) severity: Weight,
     /// What is wrong, in words.
     pub(crate) message: String,

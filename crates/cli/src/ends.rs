@@ -30,14 +30,7 @@ pub(crate) struct End {
 
 impl End {
     pub(crate) fn json(&self) -> Value {
-        json!({ "outcome": self.outcome(), "values": self.values, "code": self.code, "message": self.message })
-    }
-
-    /// The kind of end, as `lmlang run` spells it: `contractViolated`.
-    fn outcome(&self) -> String {
-        let mut letters = self.kind.chars();
-        let first = letters.next().map(|first| first.to_ascii_lowercase());
-        first.into_iter().chain(letters).collect()
+        json!({ "outcome": self.kind, "values": self.values, "code": self.code, "message": self.message })
     }
 
     /// What was returned, if the run came to that.

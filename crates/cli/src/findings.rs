@@ -1,6 +1,6 @@
 //! Findings of the verifier in programs of a database, as the API tells them.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 macro_rules! found {
@@ -23,7 +23,7 @@ pub(crate) const FOUND: &str = found!("");
 pub(crate) const FOUND_AND_FIXES: &str = found!("  fixes { title edits }\n");
 
 /// How much a finding weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum Severity {
     /// No stored state has one.
@@ -69,7 +69,7 @@ impl Found {
     pub(crate) fn json(&self) -> Value {
         let mut json = json!({
             "code": self.code,
-            "severity": self.severity.word(),
+            "severity": self.severity,
             "incomplete": self.incomplete,
             "message": self.message,
             "place": self.details.as_ref().map(Place::json),

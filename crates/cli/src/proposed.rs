@@ -125,12 +125,12 @@ pub(crate) struct InConflict {
 }
 
 impl Proposed {
-    /// What became of it, in a word.
-    fn word(&self) -> &'static str {
+    /// What became of it, as the API calls it.
+    fn name(&self) -> &'static str {
         match self {
-            Proposed::Applied(_) => "applied",
-            Proposed::Rejected(_) => "rejected",
-            Proposed::InConflict(_) => "conflict",
+            Proposed::Applied(_) => "EditApplied",
+            Proposed::Rejected(_) => "EditRejected",
+            Proposed::InConflict(_) => "EditConflict",
         }
     }
 
@@ -140,7 +140,7 @@ impl Proposed {
             Proposed::Rejected(rejected) => rejected.json(),
             Proposed::InConflict(conflict) => conflict.json(),
         };
-        json["outcome"] = self.word().into();
+        json["outcome"] = self.name().into();
         json
     }
 
@@ -212,7 +212,7 @@ impl Applied {
 
 impl Created {
     fn json(&self) -> Value {
-        json!({ "ref": self.of, "kind": self.kind.to_ascii_lowercase(), "name": self.name })
+        json!({ "ref": self.of, "kind": self.kind, "name": self.name })
     }
 }
 

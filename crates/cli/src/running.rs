@@ -36,11 +36,11 @@ impl Execution {
     }
 }
 
-/// The word for what executed a run to its end.
-pub(crate) fn word(tier: Tier) -> &'static str {
+/// What executed a run to its end, as the API calls it.
+pub(crate) fn tier_name(tier: Tier) -> &'static str {
     match tier {
-        Tier::Interpreter => "interpreter",
-        Tier::Compiled => "compiled",
+        Tier::Interpreter => "INTERPRETER",
+        Tier::Compiled => "COMPILED",
     }
 }
 

@@ -22,27 +22,27 @@ pub(crate) fn tell(outcome: &Outcome, read: &Read, file: Option<&str>) -> Told {
             let values: Vec<String> = values.iter().map(|value| print_value(program, value)).collect();
             return Told {
                 exit: Exit::Success,
-                json: json!({ "outcome": "returned", "values": values }),
+                json: json!({ "outcome": "Returned", "values": values }),
                 lines: Vec::new(),
             };
         }
         // A program that ends itself is silent about it, as one without lmlang around it.
         Outcome::Trapped { fault: fault @ Fault::Exit(status), .. } => {
             let json = json!({
-                "outcome": "trapped", "code": fault.code(), "message": fault.to_string(), "status": status,
+                "outcome": "Trapped", "code": fault.code(), "message": fault.to_string(), "status": status,
             });
             return Told { exit: Exit::of_program(*status), json, lines: Vec::new() };
         }
-        Outcome::Trapped { fault, .. } => ("trapped", fault.code(), fault.message(program), Exit::Failure),
+        Outcome::Trapped { fault, .. } => ("Trapped", fault.code(), fault.message(program), Exit::Failure),
         Outcome::ContractViolated { contract, message, .. } => {
             let told = format!("`{message}` ({contract}) does not hold");
-            ("contractViolated", "CONTRACT_VIOLATED", told, Exit::Failure)
+            ("ContractViolated", "CONTRACT_VIOLATED", told, Exit::Failure)
         }
         Outcome::LimitReached { limit: LimitKind::Time, bound, .. } => {
-            ("limitReached", "TIME", limit_message(LimitKind::Time, *bound), Exit::TimeOut)
+            ("LimitReached", "TIME", limit_message(LimitKind::Time, *bound), Exit::TimeOut)
         }
         Outcome::LimitReached { limit, bound, .. } => {
-            ("limitReached", "LIMIT_REACHED", limit_message(*limit, *bound), Exit::Failure)
+            ("LimitReached", "LIMIT_REACHED", limit_message(*limit, *bound), Exit::Failure)
         }
         Outcome::ReachedHole { node, port, .. } => {
             let told = match (node, port) {
@@ -50,19 +50,26 @@ pub(crate) fn tell(outcome: &Outcome, read: &Read, file: Option<&str>) -> Told {
                 (Some(node), None) => format!("`{node}` does not fit any more"),
                 (None, _) => "a region ends without saying how".to_owned(),
             };
-            ("reachedHole", "HOLE", told, Exit::Failure)
+            ("ReachedHole", "HOLE", told, Exit::Failure)
         }
         Outcome::NotVerified { function } => {
             let told = format!("`{}` has errors", program.path((*function).into()));
-            ("notVerified", "NOT_VERIFIED", told, Exit::Verification)
+            ("NotVerified", "NOT_VERIFIED", told, Exit::Verification)
         }
-        Outcome::Cancelled { .. } => ("cancelled", "CANCELLED", "interrupted".to_owned(), Exit::Interrupted),
+        Outcome::Cancelled { .. } => ("Cancelled", "CANCELLED", "interrupted".to_owned(), Exit::Interrupted),
     };
     let stack = outcome.place().map(|place| stack(place, read, file)).unwrap_or_default();
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    let mut lines = vec![format!("{red}{kind}[{code}]{red:#}: {message}")];
+    let mut lines = vec![format!("{red}{}[{code}]{red:#}: {message}", word(kind))];
     lines.extend(stack.iter().map(|call| format!("  {call}")));
     Told { exit, json: json!({ "outcome": kind, "code": code, "message": message, "stack": stack }), lines }
+}
+
+/// The word for a kind of end, which the API calls by the name of a type: `contractViolated`.
+fn word(kind: &str) -> String {
+    let mut letters = kind.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// The calls, the innermost first, each with its line in the file, if there is one. Of deep recursion the ends are shown.
@@ -92,10 +99,11 @@ pub(crate) fn shown(values: &[Shown], program: &Program) -> Vec<String> {
     values.iter().map(one).collect()
 }
 
+/// The words of the API.
 fn note(note: Note) -> &'static str {
     match note {
-        Note::InContract => "inContract",
-        Note::Stopped => "stopped",
+        Note::InContract => "in a contract",
+        Note::Stopped => "the run ended here",
     }
 }
 

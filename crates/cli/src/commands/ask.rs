@@ -332,7 +332,7 @@ impl Answer {
     fn json(&self) -> Value {
         json!({
             "ref": self.of,
-            "kind": self.kind.to_ascii_lowercase(),
+            "kind": self.kind,
             "text": self.text,
             "reason": self.reason,
         })

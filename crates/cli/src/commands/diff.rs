@@ -147,7 +147,7 @@ impl Function {
         json!({
             "ref": self.of,
             "path": self.path,
-            "change": self.change.to_ascii_lowercase(),
+            "change": self.change,
             "added": self.added,
             "removed": self.removed,
             "modified": self.modified,

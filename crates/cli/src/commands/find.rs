@@ -84,7 +84,7 @@ impl Found {
     fn json(&self) -> Value {
         json!({
             "ref": self.of,
-            "kind": self.kind.to_ascii_lowercase(),
+            "kind": self.kind,
             "path": self.path,
             "text": self.text,
             "score": self.score,

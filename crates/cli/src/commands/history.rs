@@ -105,7 +105,7 @@ impl Revision {
         json!({
             "revision": format!("r{}", self.number),
             "branch": self.branch,
-            "kind": self.kind.to_ascii_lowercase(),
+            "kind": self.kind,
             "time": moment(&self.created_at),
             "author": self.actor.name,
             "message": self.message,
@@ -184,8 +184,8 @@ impl Touched {
     fn json(&self) -> Value {
         json!({
             "ref": self.of,
-            "kind": self.kind.to_ascii_lowercase(),
-            "change": self.change.to_ascii_lowercase(),
+            "kind": self.kind,
+            "change": self.change,
             "alive": self.alive,
             "path": self.path,
             "modifiedIn": self.provenance.as_ref().map(|found| format!("r{}", found.modified_in.number)),

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::output::{Form, Output, say};
 use crate::report;
-use crate::running::{Execution, Watch, word};
+use crate::running::{Execution, Watch, tier_name};
 use crate::session::block_on;
 use crate::settings::Layers;
 use crate::source::Origin;
@@ -231,7 +231,7 @@ fn execute(
         }
         Form::Json => {
             let mut json = told.json;
-            json["tier"] = word(tier).into();
+            json["tier"] = tier_name(tier).into();
             json["steps"] = result.steps.into();
             json["fuelUsed"] = result.fuel_used.into();
             json["memoryPeak"] = result.memory_peak.into();

@@ -208,15 +208,15 @@ impl Shown<'_> {
     }
 }
 
-/// The kind of what is a type of the API, as other commands call it.
+/// The kind of what is a type of the API, as that calls it.
 pub(crate) fn kind(of: &str) -> &'static str {
     match of {
-        "Module" => "module",
-        "Function" => "function",
-        "TypeDef" => "type",
-        "Storage" => "variable",
-        "Contract" => "contract",
-        _ => "node",
+        "Module" => "MODULE",
+        "Function" => "FUNCTION",
+        "TypeDef" => "TYPE",
+        "Storage" => "VARIABLE",
+        "Contract" => "CONTRACT",
+        _ => "NODE",
     }
 }
 

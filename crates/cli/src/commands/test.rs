@@ -1,6 +1,6 @@
 //! `lmlang test`: the test cases of a program at a revision.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::client::{About, Client, Page, with_client};
@@ -54,7 +54,7 @@ struct Case {
     function: Path,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum Status {
     Green,
@@ -113,7 +113,7 @@ impl Case {
             "id": self.id,
             "name": self.name,
             "function": self.function.path,
-            "status": self.word(),
+            "status": self.status,
             "message": self.message,
             "steps": self.steps,
             "lastGreen": self.last_green.as_ref().map(|revision| format!("r{}", revision.number)),

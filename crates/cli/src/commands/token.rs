@@ -251,13 +251,12 @@ impl Caller {
 
 impl Token {
     fn json(&self) -> Value {
-        let lower: Vec<String> = self.scopes.iter().map(|scope| scope.to_ascii_lowercase()).collect();
         let time = |given: &Option<String>| given.as_deref().map(moment);
         json!({
             "id": self.id,
             "name": self.name,
-            "kind": self.kind.to_ascii_lowercase(),
-            "scopes": lower,
+            "kind": self.kind,
+            "scopes": self.scopes,
             "programs": self.programs,
             "created": moment(&self.created_at),
             "expires": time(&self.expires_at),

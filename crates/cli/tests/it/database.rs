@@ -90,7 +90,7 @@ fn checkpoints_name_revisions_and_history_shows_them() {
     let history = place.json(&["history", "fib"]);
     let kinds: Vec<&str> =
         history.as_array().unwrap().iter().filter_map(|one| one["kind"].as_str()).collect();
-    assert_eq!(kinds, ["checkpoint", "create"]);
+    assert_eq!(kinds, ["CHECKPOINT", "CREATE"]);
     assert_eq!(history[0]["author"], "ada");
     assert!(place.ok(&["diff", "fib", "r1", "first"]).starts_with("+0 -0 ~0"));
     place.ok(&["checkpoint", "delete", "fib", "first"]);

@@ -120,7 +120,7 @@ fn a_change_whose_answer_is_lost_is_made_once() {
     ] {
         once(fates, args);
     }
-    assert_eq!(kinds(&place, "mine"), ["create", "edit", "undo", "redo", "checkpoint", "checkpoint"]);
+    assert_eq!(kinds(&place, "mine"), ["CREATE", "EDIT", "UNDO", "REDO", "CHECKPOINT", "CHECKPOINT"]);
     once(&[AnswerLost, Answered], &["branch", "create", "mine", "line"]);
     for branch in ["line", "main"] {
         let edited = server.ask(&format!(
@@ -133,7 +133,7 @@ fn a_change_whose_answer_is_lost_is_made_once() {
     once(&[Answered, AnswerLost, Answered], &["merge", "mine", "line", "--theirs"]);
     once(&[AnswerLost, Answered], &["revert", "mine", "main"]);
     once(&[AnswerLost, Answered], &["branch", "delete", "mine", "line"]);
-    assert_eq!(kinds(&place, "mine")[6..], ["edit", "merge", "revert"]);
+    assert_eq!(kinds(&place, "mine")[6..], ["EDIT", "MERGE", "REVERT"]);
     // It looks first which one that is.
     once(&[Answered, AnswerLost, Answered], &["program", "delete", "mine", "--yes"]);
     place.fails(&["program", "show", "mine"], 3, "NOT_FOUND");
@@ -157,16 +157,16 @@ fn what_is_not_known_is_said_with_how_to_find_out() {
     };
     let history = "lmlang history mine --branch main";
     doubt(&[RequestLost, RequestLost], &["undo", "mine"], 1, history, 2);
-    assert_eq!(kinds(&place, "mine"), ["create", "edit"]);
+    assert_eq!(kinds(&place, "mine"), ["CREATE", "EDIT"]);
     doubt(&[AnswerLost, AnswerLost], &["undo", "mine"], 1, history, 2);
-    assert_eq!(kinds(&place, "mine"), ["create", "edit", "undo"]);
+    assert_eq!(kinds(&place, "mine"), ["CREATE", "EDIT", "UNDO"]);
     // Nobody is there any more, or nobody looks at the key.
     doubt(&[AnswerLost], &["redo", "mine"], 1, history, 1);
     doubt(&[AnswerLost, Intercepted(BUSY)], &["undo", "mine"], 1, history, 2);
     // What was answered is not asked again.
     doubt(&[Intercepted(TIMEOUT)], &["redo", "mine"], 124, history, 1);
     doubt(&[Intercepted("<html>")], &["redo", "mine"], 1, history, 1);
-    assert_eq!(kinds(&place, "mine"), ["create", "edit", "undo", "redo", "undo"]);
+    assert_eq!(kinds(&place, "mine"), ["CREATE", "EDIT", "UNDO", "REDO", "UNDO"]);
     let list = "lmlang checkpoint list mine";
     doubt(&[AnswerLost, RequestLost], &["checkpoint", "create", "mine", "c"], 1, list, 2);
     // A secret is shown once, and is not asked for twice.

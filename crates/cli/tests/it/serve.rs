@@ -224,10 +224,10 @@ fn commands_ask_the_server_that_has_the_database_open() {
     assert_eq!(place.json(&["undo", "mine"])["revision"], "r4");
     let history = place.json(&["history", "mine", "-n", "4"]);
     let told = |at: usize, name: &str| history[at][name].clone();
-    assert_eq!((told(0, "kind"), told(0, "author")), ("undo".into(), "ada".into()), "{history}");
-    assert_eq!((told(1, "kind"), told(1, "author")), ("edit".into(), "anonymous".into()), "{history}");
-    assert_eq!((told(2, "kind"), told(2, "checkpoint")), ("checkpoint".into(), "first".into()), "{history}");
-    assert_eq!((told(3, "kind"), told(3, "message")), ("create".into(), "a first try".into()), "{history}");
+    assert_eq!((told(0, "kind"), told(0, "author")), ("UNDO".into(), "ada".into()), "{history}");
+    assert_eq!((told(1, "kind"), told(1, "author")), ("EDIT".into(), "anonymous".into()), "{history}");
+    assert_eq!((told(2, "kind"), told(2, "checkpoint")), ("CHECKPOINT".into(), "first".into()), "{history}");
+    assert_eq!((told(3, "kind"), told(3, "message")), ("CREATE".into(), "a first try".into()), "{history}");
     place.ok(&["export", "mine", "mine.lm"]);
 
     // From elsewhere it has to be named.

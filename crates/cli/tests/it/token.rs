@@ -31,8 +31,8 @@ fn tokens_are_made_listed_and_revoked_in_a_database() {
 
     let listed = place.json(&["token", "list"]);
     let told = |at: usize, name: &str| listed[at][name].clone();
-    assert_eq!((told(0, "name"), told(0, "scopes")), ("planner".into(), json!(["edit", "simulate"])));
-    assert_eq!((told(0, "kind"), told(1, "kind")), ("agent".into(), "tool".into()));
+    assert_eq!((told(0, "name"), told(0, "scopes")), ("planner".into(), json!(["EDIT", "SIMULATE"])));
+    assert_eq!((told(0, "kind"), told(1, "kind")), ("AGENT".into(), "TOOL".into()));
     assert!(told(0, "expires").is_string() && told(1, "expires").is_null() && told(0, "programs").is_null());
     assert_eq!(told(1, "programs").as_array().map(Vec::len), Some(1));
     assert!(!listed.to_string().contains(secret));

@@ -223,7 +223,7 @@ impl Edge {
     fn json(&self) -> Value {
         json!({
             "ref": self.of,
-            "kind": self.kind.to_ascii_lowercase(),
+            "kind": self.kind,
             "from": self.from.as_ref().map(|end| &end.of),
             "to": self.to.as_ref().map(|end| &end.of),
         })
