@@ -134,12 +134,12 @@ impl ApiError {
         self
     }
 
-    /// Returns the same error with the argument that it is about, beside what its data has.
+    /// Returns the same error with the argument that it is about, beside what its data has: `input.ops[3].label`.
     #[must_use]
     pub(crate) fn at(mut self, argument: &str) -> Self {
         let data = self.data.get_or_insert_with(|| serde_json::json!({}));
         if let Some(data) = data.as_object_mut() {
-            data.insert("path".to_owned(), serde_json::json!([argument]));
+            data.insert("path".to_owned(), argument.into());
         }
         self
     }

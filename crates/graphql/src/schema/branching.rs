@@ -187,7 +187,7 @@ pub(crate) async fn merge(context: &Context<'_>, input: MergeInput) -> Result<Me
 }
 
 fn resolution((index, given): (usize, ResolutionInput)) -> Result<engine::Resolution, ApiError> {
-    let bad = |message: String| ApiError::new(Code::BadRequest, format!("`resolutions.{index}` {message}"));
+    let bad = |message: String| ApiError::new(Code::BadRequest, format!("`resolutions[{index}]` {message}"));
     let of = given
         .reference
         .parse()

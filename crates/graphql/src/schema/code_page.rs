@@ -59,7 +59,8 @@ pub fn of_request(code: Code) -> lmlang_ir::CodePage {
     let (title, meaning, example, repair, repaired) = match code {
         Code::BadRequest => (
             "The request is malformed.",
-            "Its syntax, a field, or an argument that does not fit; `data.path` names the argument.",
+            "Its syntax, a field, or an argument that does not fit; `data.path` names the argument in one text, as \
+             `input.edits[0].setDoc`.",
             r#"{ program(id: "p", name: "p") { name } }"#,
             "Mend what the message names, and ask again.",
             Some(r#"{ program(name: "p") { name } }"#),

@@ -225,8 +225,8 @@ pub(crate) async fn pack(
     let tokenizer: Tokenizer =
         input.tokenizer.0.parse().map_err(|error: context::tokenizer::UnknownTokenizer| {
             let known: Vec<&str> = Tokenizer::ALL.into_iter().map(Tokenizer::name).collect();
-            let data = serde_json::json!({ "path": ["input.tokenizer"], "known": known });
-            ApiError::new(Code::BadRequest, error.to_string()).data(data)
+            let data = serde_json::json!({ "known": known });
+            ApiError::new(Code::BadRequest, error.to_string()).data(data).at("input.tokenizer")
         })?;
     let entry = &view.revision().entry;
     let (number, name) = (entry.number, view.open().info().name.clone());
@@ -302,8 +302,8 @@ fn over_budget(error: context::OverBudget) -> ApiError {
 async fn then(view: &View, given: &str) -> Result<(Token, View), ApiError> {
     let invalid = |why: &str| {
         let message = format!("`{}` is not a token of a context of this program: {why}", cut(given));
-        let data = serde_json::json!({ "given": cut(given), "path": ["input.since"] });
-        ApiError::new(Code::CursorInvalid, message).data(data)
+        let data = serde_json::json!({ "given": cut(given) });
+        ApiError::new(Code::CursorInvalid, message).data(data).at("input.since")
     };
     let token: Token = given.parse().map_err(|_| invalid("it was not made by `context`"))?;
     if token.program != *view.id().program.as_bytes() {

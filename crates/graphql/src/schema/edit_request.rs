@@ -46,7 +46,7 @@ impl From<lmlang_ir::EffectBound> for EffectBound {
 fn port(name: &str, given: i32) -> Result<u16, ApiError> {
     u16::try_from(given).map_err(|_| {
         ApiError::new(Code::BadRequest, format!("`{name}` must be between 0 and 65535, found {given}"))
-            .data(serde_json::json!({ "path": name }))
+            .at(name)
     })
 }
 
@@ -99,8 +99,8 @@ pub(crate) fn requests(edits: Vec<EditInput>) -> Result<Vec<domain::EditRequest>
     let placed = |(index, edit)| {
         request(edit).map_err(|error| {
             let argument = error.data.as_ref().and_then(|data| data["path"].as_str()).unwrap_or_default();
-            let path = format!("input.edits.{index}.{argument}");
-            error.data(serde_json::json!({ "path": path }))
+            let path = format!("input.edits[{index}].{argument}");
+            error.at(&path)
         })
     };
     edits.into_iter().enumerate().map(placed).collect()

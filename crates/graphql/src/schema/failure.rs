@@ -29,8 +29,7 @@ pub fn fail(error: Error) -> ApiError {
                 BisectError::NotRed { .. } => ("input.bad", "NOT_RED"),
                 BisectError::NotBefore { .. } => ("input.good", "NOT_BEFORE"),
             };
-            ApiError::new(Code::BadRequest, message)
-                .data(serde_json::json!({ "path": [place], "reason": reason }))
+            ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "reason": reason })).at(place)
         }
         Error::EntityValue(error) => entity_value(&error, message, &in_ops(&error.place)),
         Error::EntityConstraint(error) => entity_conflict(&error, message, &in_ops(&error.place)),
@@ -79,14 +78,12 @@ pub fn fail(error: Error) -> ApiError {
 
 /// A value that no entity can have, at a place of the input.
 pub(crate) fn entity_value(error: &ValidationError, message: String, path: &str) -> ApiError {
-    ApiError::new(Code::BadRequest, message)
-        .data(serde_json::json!({ "path": [path], "reason": error.code() }))
+    ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "reason": error.code() })).at(path)
 }
 
 /// An operation that the entities that there are do not allow, at a place of the input.
 pub(crate) fn entity_conflict(error: &ConstraintViolation, message: String, path: &str) -> ApiError {
-    ApiError::new(Code::BadRequest, message)
-        .data(serde_json::json!({ "path": [path], "reason": error.code() }))
+    ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "reason": error.code() })).at(path)
 }
 
 /// A place in the operations of a patch.
@@ -101,7 +98,7 @@ fn in_ops(place: &Place) -> String {
 /// A query that cannot be answered, with its place in the text.
 fn cypher(error: &CypherError) -> ApiError {
     ApiError::new(Code::BadRequest, error.to_string()).data(serde_json::json!({
-        "path": ["query"], "reason": error.code(), "line": error.position.line, "column": error.position.column,
+        "path": "query", "reason": error.code(), "line": error.position.line, "column": error.position.column,
         "nearest": error.nearest,
     }))
 }
@@ -122,7 +119,7 @@ fn breakpoint(index: usize, error: &BreakpointError) -> ApiError {
         | BreakpointError::NoVariable(..)
         | BreakpointError::NoGlobal(_)
         | BreakpointError::Bytes(_)
-        | BreakpointError::WatchWithCondition => serde_json::json!({ "path": [path] }),
+        | BreakpointError::WatchWithCondition => serde_json::json!({ "path": path }),
     };
     ApiError::new(Code::BadRequest, error.to_string()).data(data)
 }
@@ -133,7 +130,7 @@ pub(crate) fn expression(path: &str, error: &ExpressionError) -> ApiError {
 }
 
 fn wrong_expression(path: &str, error: &ExpressionError) -> serde_json::Value {
-    let ExpressionError::Text(errors) = error else { return serde_json::json!({ "path": [path] }) };
+    let ExpressionError::Text(errors) = error else { return serde_json::json!({ "path": path }) };
     let errors: Vec<_> = errors
         .iter()
         .map(|error| {
@@ -143,7 +140,7 @@ fn wrong_expression(path: &str, error: &ExpressionError) -> serde_json::Value {
             })
         })
         .collect();
-    serde_json::json!({ "path": [path], "errors": errors })
+    serde_json::json!({ "path": path, "errors": errors })
 }
 
 #[cfg(test)]

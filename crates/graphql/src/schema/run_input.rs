@@ -90,7 +90,7 @@ impl FileInput {
 
 /// An argument that cannot be right, with its place.
 fn misplaced(message: String, place: String) -> ApiError {
-    ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [place] }))
+    ApiError::new(Code::BadRequest, message).at(&place)
 }
 
 /// The bytes that a field has in base64.
@@ -222,7 +222,7 @@ pub(crate) fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> R
     let bad = |error: text::TextError| {
         let expected = text::print_type_name(program, None, ty);
         let data = serde_json::json!({
-            "path": [place], "expected": expected, "candidates": error.candidates, "column": error.column,
+            "path": place, "expected": expected, "candidates": error.candidates, "column": error.column,
         });
         ApiError::new(Code::BadRequest, format!("`{place}` is no `{expected}`: {}", error.message)).data(data)
     };
@@ -253,7 +253,7 @@ pub(crate) fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> R
             let message = format!(
                 "`{place}` must be a `{expected}` in the text form{such}, or a number, a boolean or a list"
             );
-            Err(ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [place] })))
+            Err(ApiError::new(Code::BadRequest, message).at(place))
         }
     }
 }
@@ -359,9 +359,7 @@ impl SimulateInput {
         let function = view.function(of)?;
         let params = &function.head().params;
         if let Some(message) = miscounted("args", params.len(), self.args.len()) {
-            return Err(
-                ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": ["args"] }))
-            );
+            return Err(ApiError::new(Code::BadRequest, message).at("args"));
         }
         let arg = |(index, (param, given)): (usize, (&lmlang_ir::Param, &ValueText))| {
             value(view, &param.ty, given, &format!("args[{index}]"))

@@ -198,9 +198,7 @@ fn unknown(error: verify::UnknownCode) -> ApiError {
 
 /// The constants that a text, number or boolean stands for: one of each type that has such a literal.
 fn constants(program: &Program, given: ValueText) -> Result<Vec<Const>, ApiError> {
-    let wrong = |message: String| {
-        Err(ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": "filter.constant" })))
-    };
+    let wrong = |message: String| Err(ApiError::new(Code::BadRequest, message).at("filter.constant"));
     let literal = match given.0 {
         async_graphql::Value::String(literal) => literal,
         async_graphql::Value::Number(number) => number.to_string(),

@@ -93,7 +93,7 @@ pub(crate) async fn simulate_nodes(
 
 /// The error of an argument that does not fit.
 pub(super) fn misplaced(message: impl Into<String>, place: &str) -> ApiError {
-    ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [place] }))
+    ApiError::new(Code::BadRequest, message).at(place)
 }
 
 /// Why nodes are not run, at the argument that is to blame.

@@ -106,7 +106,8 @@ fn gates(given: Option<Vec<String>>) -> Result<BTreeSet<Gate>, ApiError> {
         known.ok_or_else(|| {
             let known: Vec<&str> = Gate::ALL.iter().map(|gate| gate.name()).collect();
             ApiError::new(Code::BadRequest, format!("there is no gate `{name}`"))
-                .data(serde_json::json!({ "path": format!("gates[{index}]"), "known": known }))
+                .data(serde_json::json!({ "known": known }))
+                .at(&format!("gates[{index}]"))
         })
     };
     given.into_iter().enumerate().map(one).collect()
@@ -124,8 +125,8 @@ pub(crate) async fn propose_many(
     let one = |(index, edits): (usize, Vec<EditInput>)| {
         edit_request::requests(edits).map_err(|error| {
             let path = error.data.as_ref().and_then(|data| data["path"].as_str()).unwrap_or_default();
-            let path = path.replacen("input.edits", &format!("input.candidates.{index}"), 1);
-            error.data(serde_json::json!({ "path": path }))
+            let path = path.replacen("input.edits", &format!("input.candidates[{index}]"), 1);
+            error.at(&path)
         })
     };
     let request = TournamentRequest {

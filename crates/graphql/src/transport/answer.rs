@@ -200,6 +200,9 @@ impl Masking<'_> {
         };
         if listed.is_none() {
             error.extensions = None;
+            if let Some(message) = in_brackets(&error.message) {
+                error.message = message;
+            }
             if let Some(data) = coercion(&error.message, self.shape) {
                 let extensions = error.extensions.get_or_insert_default();
                 extensions.set("data", Value::from_json(data).unwrap_or_default());
@@ -236,21 +239,43 @@ fn seal(error: &mut ServerError, code: Code, id: &RequestId) {
     extensions.set("requestId", &*id.0);
 }
 
+/// How the library begins to say that an argument does not fit.
+const ABOUT_ARGUMENT: &str = "Invalid value for argument \"";
+
+/// How it begins to say where an input does not fit.
+const ABOUT_INPUT_AT: [&str; 2] = [ABOUT_ARGUMENT, "Invalid default value for argument: \""];
+
 /// Says whether an error without a code is about the request.
 ///
 /// Without a path it comes from parsing or validation. With one it comes from a resolver, where only the library's own
 /// findings about arguments and variables do; a foreign error that a resolver lets through has a source.
 fn is_clients(error: &ServerError) -> bool {
     const ABOUT_INPUT: [&str; 4] =
-        ["Expected input type \"", "Failed to parse \"", "Invalid value for argument ", "Variable "];
+        ["Expected input type \"", "Failed to parse \"", ABOUT_ARGUMENT, "Variable "];
     error.source.is_none()
         && (error.path.is_empty() || ABOUT_INPUT.iter().any(|prefix| error.message.starts_with(prefix)))
 }
 
+/// The library's message about an input that does not fit, with the places of lists spelled as everywhere: `edits[0].op`.
+fn in_brackets(message: &str) -> Option<String> {
+    let lead = ABOUT_INPUT_AT.into_iter().find(|lead| message.starts_with(lead))?;
+    let (path, reason) = message[lead.len()..].split_once('"')?;
+    let mut place = String::new();
+    for part in path.split('.') {
+        if part.parse::<usize>().is_ok() {
+            place.push_str(&format!("[{part}]"));
+        } else if place.is_empty() {
+            place.push_str(part);
+        } else {
+            place.push_str(&format!(".{part}"));
+        }
+    }
+    Some(format!("{lead}{place}\"{reason}"))
+}
+
 /// Reads from the library's message where an input does not fit, and looks up what would be known there, and comes near.
 fn coercion(message: &str, shape: &Shape) -> Option<serde_json::Value> {
-    let leads = ["Invalid value for argument \"", "Invalid default value for argument: \""];
-    let rest = leads.iter().find_map(|lead| message.strip_prefix(*lead))?;
+    let rest = ABOUT_INPUT_AT.iter().find_map(|lead| message.strip_prefix(*lead))?;
     let (path, reason) = rest.split_once("\", ")?;
     let quoted = |lead: &str| reason.split_once(lead)?.1.split_once('"').map(|(name, _)| name);
     let known = quoted("enumeration type \"")

@@ -88,7 +88,7 @@ fn fits(shape: &Shape, ty: &Type, value: &Value, path: &str, written: Written) -
     match (&ty.base, value) {
         (BaseType::List(of), Value::List(items)) => {
             for (index, item) in items.iter().enumerate() {
-                fits(shape, of, item, &format!("{path}.{index}"), written)?;
+                fits(shape, of, item, &format!("{path}[{index}]"), written)?;
             }
         }
         (BaseType::List(of), one) => fits(shape, of, one, path, written)?,

@@ -256,6 +256,8 @@ async fn input_that_does_not_fit_says_where_and_what_is_known() {
     check(query, json!({"p": {"colour": "RED", "coats": "x"}}), json!({"path": "paint.coats"})).await;
     let default = json!({"path": "c", "known": ["RED", "GREEN"], "candidates": ["GREEN"]});
     check("query($c: Colour = GREN) { paint(paint: {colour: $c}) }", json!({}), default).await;
+    let query = "query($of: [Int!]!) { scores(of: $of) }";
+    check(query, json!({"of": [1, "x"]}), json!({"path": "of[1]"})).await;
 }
 
 /// The library would find these at the field, and its siblings would be lost with it.
@@ -269,7 +271,7 @@ async fn input_that_does_not_fit_is_found_before_anything_runs() {
     let query = "{ hello paint(paint: {colour: RED, coats: 2147483648}) }";
     check(query, json!({}), &int("paint.coats"), "paint.coats").await;
     let query = "{ ...F } fragment F on Query { me { ... { scores(of: [1, -2147483649]) } } }";
-    check(query, json!({}), &int("of.1"), "of.1").await;
+    check(query, json!({}), &int("of[1]"), "of[1]").await;
     let query = "query($p: Paint!, $of: [Int!]!) { hello paint(paint: $p) scores(of: $of) }";
     let variables = json!({"p": {"colour": "RED", "coats": 3_000_000_000_i64}, "of": []});
     check(query, variables, &int("p.coats"), "p.coats").await;

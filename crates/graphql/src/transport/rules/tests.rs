@@ -84,8 +84,8 @@ fn a_variable_stands_where_its_values_may() {
         ("[Int]", "size: $x", "`size` takes `Int`: variable `$x` is declared as `[Int]`"),
         ("Int!", "of: $x", "`of` takes `[Int!]`: variable `$x` is declared as `Int!`"),
         ("[Int]", "of: $x", "`of` takes `[Int!]`: variable `$x` is declared as `[Int]`"),
-        ("Int", "of: [1, $x]", "`of.1` takes `Int!`: variable `$x` is declared as `Int`"),
-        ("Int = null", "of: [$x]", "`of.0` takes `Int!`: variable `$x` is declared as `Int`"),
+        ("Int", "of: [1, $x]", "`of[1]` takes `Int!`: variable `$x` is declared as `Int`"),
+        ("Int = null", "of: [$x]", "`of[0]` takes `Int!`: variable `$x` is declared as `Int`"),
         (
             "String",
             "paint: {sub: {layers: $x}}",
@@ -94,7 +94,7 @@ fn a_variable_stands_where_its_values_may() {
         (
             "String",
             "paint: {on: [$x]}",
-            "`paint.on.0` takes `String!`: variable `$x` is declared as `String`",
+            "`paint.on[0]` takes `String!`: variable `$x` is declared as `String`",
         ),
         (
             "Boolean",

@@ -245,7 +245,7 @@ impl<'a> Uses<'a> {
             (Value::List(items), BaseType::List(of)) => {
                 for (at, item) in items.iter().enumerate() {
                     let spot = Spot { ty: of, has_default: false, one_of: None, ..spot };
-                    self.value(item, spot, &format!("{path}.{at}"))?;
+                    self.value(item, spot, &format!("{path}[{at}]"))?;
                 }
             }
             // One value stands for a list of it.
