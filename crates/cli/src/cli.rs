@@ -45,6 +45,10 @@ pub(crate) struct Cli {
     /// The token to show to a server. `LMLANG_TOKEN` keeps it from others who can list processes.
     #[arg(long, global = true, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
+    /// How many seconds to wait at most: until another process closes the database, which is not waited for without this, and
+    /// until a run of a flow ends or asks [default there: 60].
+    #[arg(long, global = true, value_name = "SECONDS")]
+    pub(crate) wait: Option<u64>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -185,6 +189,7 @@ impl Cli {
             server: self.server.clone(),
             author: self.author.clone(),
             token: self.token.clone().map(Secret::new),
+            wait: self.wait,
             ..Flags::default()
         };
         if let Command::Serve(serve) = &self.command {

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::events::{Event, Events};
 use crate::output::say;
 use crate::remote::Server;
-use crate::session::{Missing, block_on, open};
+use crate::session::{Missing, block_on, open_or_ask};
 use crate::settings::Settings;
 
 /// Items that are asked for at a time.
@@ -150,7 +150,7 @@ impl Client {
         let token = settings.token.clone();
         let host = match &settings.server {
             Some(url) => Host::There(Box::new(Server::at(url, token)?)),
-            None => match open(settings, missing).await {
+            None => match open_or_ask(settings, missing).await {
                 Ok(engine) => Host::here(engine),
                 Err(error) => match address(&error) {
                     Some(url) => Host::There(Box::new(Server::at(url, token)?)),

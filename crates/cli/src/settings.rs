@@ -28,7 +28,7 @@ use crate::error::Error;
 const FILE: &str = "lmlang.toml";
 
 /// The settings by name, in the order in which they are shown, each with what it means.
-pub(crate) const NAMES: [(&str, &str); 22] = [
+pub(crate) const NAMES: [(&str, &str); 23] = [
     ("data", "the folder of the database"),
     ("database_url", "the database instead, as a URL: `postgres://..` or `sqlite:..`"),
     ("server", "the server that commands ask, instead of a database"),
@@ -40,6 +40,10 @@ pub(crate) const NAMES: [(&str, &str); 22] = [
     ("write_timeout", "seconds for which a client of `serve` may take nothing of what it is sent"),
     ("token", "what commands show to a server that asks for a token"),
     ("author", "who is recorded with changes made on the command line"),
+    (
+        "wait",
+        "seconds to wait at most: for a database that another process has open, and for a run of a flow",
+    ),
     ("log", "which events are logged, as for `RUST_LOG`"),
     ("log_format", "`auto`, `text` or `json`"),
     ("llm", "the models that flows ask, by role: kind, address, name, where the key is"),
@@ -83,6 +87,8 @@ pub(crate) struct Settings {
     pub(crate) token: Option<Secret>,
     /// Who is recorded with changes made on the command line.
     pub(crate) author: String,
+    /// Seconds to wait at most: for a database that another process has open, and for a run of a flow.
+    pub(crate) wait: Option<u64>,
     /// Which events are logged.
     pub(crate) log: String,
     /// How log lines look.
@@ -166,6 +172,7 @@ impl Default for Settings {
             write_timeout: const { NonZeroU32::new(60).unwrap() },
             token: None,
             author: author(),
+            wait: None,
             log: "info,sea_orm_migration=warn,rmcp=warn".to_owned(),
             log_format: Logs::Auto,
             llm: lmlang_agents::model::settings::Settings::new(),
@@ -211,6 +218,9 @@ pub(crate) struct Flags {
     /// See [`Settings::author`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) author: Option<String>,
+    /// See [`Settings::wait`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wait: Option<u64>,
 }
 
 /// A layer with a name of its own.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::client::with_client;
-use crate::commands::flow::{decide, question_of};
+use crate::commands::flow::{decide, patience, question_of};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -33,7 +33,8 @@ pub(crate) struct RejectArgs {
 pub(crate) fn approve(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     with_client(settings, Missing::Refuse, async |client| {
         let question = question_of(client, args.question.as_deref()).await?;
-        decide(client, &question, json!({ "confirm": true }), args.message.as_deref(), output).await
+        let yes = json!({ "confirm": true });
+        decide(client, &question, yes, args.message.as_deref(), patience(settings), output).await
     })
 }
 
@@ -44,6 +45,6 @@ pub(crate) fn reject(args: &RejectArgs, settings: &Settings, output: Output) -> 
     }
     with_client(settings, Missing::Refuse, async |client| {
         let question = question_of(client, args.of.question.as_deref()).await?;
-        decide(client, &question, answer, args.of.message.as_deref(), output).await
+        decide(client, &question, answer, args.of.message.as_deref(), patience(settings), output).await
     })
 }

@@ -41,7 +41,7 @@ enum Action {
         #[arg(long, value_enum, default_value_t)]
         picture: Picture,
     },
-    /// Begin a run and wait until it ends or asks; exits with 7 when it asks.
+    /// Begin a run and wait until it ends or asks, at most as long as `--wait` says; exits with 7 when it asks.
     Start {
         /// The flow, by name.
         flow: String,
@@ -58,9 +58,6 @@ enum Action {
         /// ever].
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         deadline: Option<TimeDelta>,
-        /// How many seconds are waited at most.
-        #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-        wait: u64,
     },
     /// List runs, the newest first.
     Runs {
@@ -78,13 +75,11 @@ enum Action {
         /// The run, by its id; `last` for the newest one.
         run: String,
     },
-    /// Go on with a run that was left, and wait until it ends or asks; exits with 7 when it asks.
+    /// Go on with a run that was left, and wait until it ends or asks, at most as long as `--wait` says; exits with 7 when
+    /// it asks.
     Resume {
         /// The run, by its id; `last` for the newest one.
         run: String,
-        /// How many seconds are waited at most.
-        #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-        wait: u64,
     },
     /// List the questions that nobody has answered yet, the oldest first.
     Questions,
@@ -274,7 +269,7 @@ struct Questions {
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     match &args.action {
         Action::List { flow, picture } => list(flow.as_deref(), *picture, settings, output),
-        Action::Start { flow, fields, input, session, deadline, wait } => {
+        Action::Start { flow, fields, input, session, deadline } => {
             let given = fields::object(fields, input.as_deref())?;
             let deadline = deadline.map(|deadline| deadline.num_milliseconds());
             let input = json!({
@@ -283,7 +278,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             with_client(settings, Missing::Refuse, async |client| {
                 let made: Made = client.change(START, input, "lmlang flow runs").await?;
                 say(format_args!("began {}", made.made.run.id));
-                wait_for(client, &made.made.run.id, 0, *wait, output).await
+                wait_for(client, &made.made.run.id, 0, patience(settings), output).await
             })
         }
         Action::Runs { which, status, limit } => {
@@ -305,11 +300,11 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let steps = all(client, STEPS, run, "steps").await?;
             show(&shown, &steps, output)
         }),
-        Action::Resume { run, wait } => with_client(settings, Missing::Refuse, async |client| {
+        Action::Resume { run } => with_client(settings, Missing::Refuse, async |client| {
             let run = &id_of(client, run).await?;
             let told = find(client, run).await?.progress.len();
             client.go_on(run).await?;
-            wait_for(client, run, told, *wait, output).await
+            wait_for(client, run, told, patience(settings), output).await
         }),
         Action::Questions => {
             let (questions, _) = with_client(settings, Missing::Refuse, async |client| {
@@ -330,7 +325,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                     },
                     _ => json!({ "choice": answer }),
                 };
-                decide(client, question, given, message.as_deref(), output).await
+                decide(client, question, given, message.as_deref(), patience(settings), output).await
             })
         }
         Action::Cancel(args) => cancelling::run(args, settings, output),
@@ -479,6 +474,11 @@ async fn all(client: &Client, document: &str, run: &str, list: &'static str) -> 
     Ok(client.list(document, json!({ "id": run }), usize::MAX, page).await?.0)
 }
 
+/// How many seconds a run is waited for at most.
+pub(crate) fn patience(settings: &Settings) -> u64 {
+    settings.wait.unwrap_or(60)
+}
+
 /// Waits until a run ends or asks, and prints how it stands then; what it has done by then, but for the first so many words.
 async fn wait_for(
     client: &Client,
@@ -488,7 +488,7 @@ async fn wait_for(
     output: Output,
 ) -> Result<Exit, Error> {
     const PAUSE: Duration = Duration::from_millis(50);
-    let until = std::time::Instant::now() + Duration::from_secs(seconds);
+    let begun = std::time::Instant::now();
     loop {
         let run = find(client, id).await?;
         for words in run.progress.iter().skip(told) {
@@ -497,7 +497,7 @@ async fn wait_for(
         told = run.progress.len();
         // Where nothing is asked it waits for another run, which does something.
         let over = run.status != "RUNNING" && (run.status != "WAITING" || run.asks());
-        if over || std::time::Instant::now() >= until {
+        if over || begun.elapsed() >= Duration::from_secs(seconds) {
             output.data(&run.json(), || run.standing())?;
             return Ok(run.exit());
         }
@@ -511,6 +511,7 @@ pub(crate) async fn decide(
     question: &str,
     answer: Value,
     reason: Option<&str>,
+    seconds: u64,
     output: Output,
 ) -> Result<Exit, Error> {
     // A question is called after its run.
@@ -520,7 +521,7 @@ pub(crate) async fn decide(
     let answered: Value = client.change(ANSWER, input, "lmlang flow questions").await?;
     let outcome = &answered["answered"]["outcome"];
     match outcome["__typename"].as_str() {
-        Some("Answered") => wait_for(client, run, told, 60, output).await,
+        Some("Answered") => wait_for(client, run, told, seconds, output).await,
         Some("AlreadyAnswered") => {
             let decision = &outcome["decision"];
             let by = decision["actor"]["name"].as_str().unwrap_or_default();

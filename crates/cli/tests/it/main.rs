@@ -15,4 +15,5 @@ mod serve;
 mod tls;
 mod token;
 mod tool;
+mod waiting;
 mod wasi;

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::tool::Place;
 
 /// A process that speaks lines.
-struct Wire {
-    child: Child,
+pub(crate) struct Wire {
+    pub(crate) child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
 impl Wire {
-    fn open(place: &Place, args: &[&str]) -> Wire {
+    pub(crate) fn open(place: &Place, args: &[&str]) -> Wire {
         let mut command = place.command();
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary runs");
@@ -31,12 +31,12 @@ impl Wire {
         serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
     }
 
-    fn method(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn method(&mut self, method: &str, params: &Value) -> Value {
         self.ask(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string())
     }
 
     /// Ends the input; the process ends in order, and has written nothing more.
-    fn close(self) -> String {
+    pub(crate) fn close(self) -> String {
         let Wire { child, input, mut output } = self;
         drop(input);
         let mut rest = String::new();
