@@ -21,7 +21,7 @@ mod metrics;
 mod sessions;
 mod shown;
 
-use shown::{Moved, OfRun, Run, asked, row, show, trace};
+use shown::{Moved, OfRun, Run, asked, row, run_json, show, trace, with_moments};
 
 /// What to do with flows and their runs.
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ enum Action {
         #[arg(long, value_enum)]
         status: Option<Status>,
         /// How many at most.
-        #[arg(long, default_value_t = 50)]
+        #[arg(long, short = 'n', default_value_t = 50, value_name = "COUNT")]
         limit: usize,
     },
     /// Show how a run stands, its steps and its questions.
@@ -287,7 +287,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let (runs, more) = with_client(settings, Missing::Refuse, async |client| {
                 client.list(RUNS, variables, *limit, |answer: Listed| answer.runs).await
             })?;
-            let json: Vec<Value> = runs.iter().map(sessions::run_json).collect();
+            let json: Vec<Value> = runs.iter().map(run_json).collect();
             output.data(&json, || columns(&runs.iter().map(row).collect::<Vec<_>>()))?;
             if more {
                 say("there are more: `--limit` shows them");
@@ -310,7 +310,8 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let (questions, _) = with_client(settings, Missing::Refuse, async |client| {
                 client.list(QUESTIONS, json!({}), usize::MAX, |answer: Questions| answer.interrupts).await
             })?;
-            output.data(&questions, || questions.iter().map(asked).collect())?;
+            let json = questions.iter().map(|of| with_moments(of, &["askedAt", "expiresAt"]));
+            output.data(&json.collect::<Vec<Value>>(), || questions.iter().map(asked).collect())?;
             Ok(Exit::Success)
         }
         Action::Answer { question, answer, message } => {

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::with_client;
+use crate::commands::flow::shown::with_moments;
 use crate::duration::duration;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -49,7 +50,7 @@ pub(super) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     });
     let found: Counted =
         with_client(settings, Missing::Refuse, async |client| client.ask(METRICS, &variables).await)?;
-    output.data(&found.metrics, || text(&found.metrics))?;
+    output.data(&with_moments(&found.metrics, &["oldest"]), || text(&found.metrics))?;
     if found.metrics["truncated"] == true {
         say("what is older was not counted: `--since`, `--flow` and `--program` count less");
     }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::{Page, Part, with_client};
-use crate::commands::flow::shown::{Author, row};
+use crate::commands::flow::shown::{Author, row, run_json};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::nodes::first_line;
@@ -115,15 +115,6 @@ fn tell<T>(part: &Part<T>, [one, several]: [&str; 2]) {
         Some(next) => say(rest_behind(next)),
         None => say(format_args!("{}, that is all", counted(part.items.len() as u64, one, several))),
     }
-}
-
-/// A run in a list, with its moments as all documents have them.
-pub(super) fn run_json(run: &Value) -> Value {
-    let mut json = run.clone();
-    for time in ["createdAt", "endedAt", "deadline"] {
-        json[time] = run[time].as_str().map(moment).into();
-    }
-    json
 }
 
 impl Session {

@@ -133,6 +133,20 @@ pub(super) fn row(run: &Value) -> [String; 7] {
     ]
 }
 
+/// The same as JSON.
+pub(super) fn run_json(run: &Value) -> Value {
+    with_moments(run, &["createdAt", "endedAt", "deadline"])
+}
+
+/// What the API tells, with moments as all documents have them.
+pub(super) fn with_moments(told: &Value, fields: &[&str]) -> Value {
+    let mut json = told.clone();
+    for field in fields {
+        json[*field] = told[*field].as_str().map(moment).into();
+    }
+    json
+}
+
 /// A question in a list.
 pub(super) fn asked(of: &Value) -> String {
     fn word(value: &Value) -> &str {
