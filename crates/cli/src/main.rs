@@ -21,6 +21,7 @@ mod exit;
 mod fields;
 mod findings;
 mod folder;
+mod following;
 mod made;
 mod nodes;
 mod outcome;

@@ -20,6 +20,7 @@ mod cancelling;
 mod metrics;
 mod sessions;
 mod shown;
+mod watching;
 
 use shown::{Moved, OfRun, Run, asked, row, run_json, show, trace, with_moments};
 
@@ -125,6 +126,8 @@ enum Action {
     },
     /// List sessions, the newest first, or the runs of one.
     Sessions(sessions::Args),
+    /// Print what happens to runs, as it happens; of one run all that has happened, until it ends.
+    Watch(watching::Args),
     /// Count how runs went: calls of tools and models, and failures by class.
     Metrics(metrics::Args),
     /// Print the trace of a run: its nodes, and what they did outside.
@@ -377,6 +380,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             Ok(if moved.hindrances.is_empty() { Exit::Success } else { Exit::Failure })
         }
         Action::Sessions(args) => sessions::run(args, settings, output),
+        Action::Watch(args) => watching::run(args, settings, output),
         Action::Metrics(args) => metrics::run(args, settings, output),
         Action::Trace { run } => {
             with_client(settings, Missing::Refuse, async |client| {

@@ -1,15 +1,16 @@
 //! `lmlang watch`: what happens to programs, as it happens.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::ops::ControlFlow;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{Client, named, read, with_client};
+use crate::client::{Client, named, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Counts, Form, Output, moment, say};
+use crate::following::{Wanted, follow};
+use crate::output::{Counts, Form, Output, moment};
 use crate::session::Missing;
 use crate::settings::Settings;
 
@@ -44,12 +45,6 @@ pub(crate) struct Args {
     limit: Option<u64>,
 }
 
-/// The first wait for a server that is gone; each that follows is twice as long.
-const FIRST_WAIT: Duration = Duration::from_millis(250);
-
-/// The longest one.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
-
 const START: &str = "query($id: ID, $name: String, $at: String) {
   program(id: $id, name: $name, at: $at) { id name eventCursor }
 }";
@@ -80,11 +75,6 @@ const EVENTS: &str =
     ... on EventGap { from to }
   }
 }";
-
-#[derive(Deserialize)]
-struct Watched {
-    event: Value,
-}
 
 /// An event, as far as a line shows it.
 #[derive(Deserialize)]
@@ -152,51 +142,17 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
 }
 
 async fn watch(args: &Args, client: &Client, output: Output) -> Result<(), Error> {
-    let (program, mut cursor) = start(args, client).await?;
+    let (program, after) = start(args, client).await?;
     let mut names = Names { one: program.is_some(), known: HashMap::new() };
-    let (mut seen, mut wait) = (0, FIRST_WAIT);
-    loop {
-        let request = args.request(program.as_deref(), cursor.as_deref());
-        let mut answers = client.stream(request).await;
-        if answers.is_ok() && wait > FIRST_WAIT {
-            say("! the server is there again");
-            wait = FIRST_WAIT;
+    let request = |cursor: Option<&str>| args.request(program.as_deref(), cursor);
+    follow(client, Wanted { after, limit: args.limit }, request, async |event| {
+        match args.findings {
+            true => findings::print(event, output)?,
+            false => print(event, &mut names, client, output).await?,
         }
-        let gone = loop {
-            let answer = match &mut answers {
-                Ok(answers) => answers.next().await,
-                Err(_) => break answers.err(),
-            };
-            match answer {
-                Ok(Some(answer)) => {
-                    let Watched { event } = read(&answer)?;
-                    cursor = event["cursor"].as_str().map(str::to_owned).or(cursor);
-                    match args.findings {
-                        true => findings::print(event, output)?,
-                        false => print(event, &mut names, client, output).await?,
-                    }
-                    seen += 1;
-                    if args.limit.is_some_and(|limit| seen >= limit) {
-                        return Ok(());
-                    }
-                }
-                // A deleted program is not heard of any more.
-                Ok(None) => return Ok(()),
-                Err(error) => break Some(error),
-            }
-        };
-        match gone {
-            Some(Error::Lost { .. } | Error::Unreachable { .. } | Error::TimeOut { .. }) => {
-                if wait == FIRST_WAIT {
-                    say("! the server is gone: waiting for it; nothing is missed");
-                }
-                tokio::time::sleep(wait).await;
-                wait = (wait * 2).min(LONGEST_WAIT);
-            }
-            Some(error) => return Err(error),
-            None => return Ok(()),
-        }
-    }
+        Ok(ControlFlow::Continue(()))
+    })
+    .await
 }
 
 impl Args {

@@ -262,6 +262,11 @@ impl Run {
         self.interrupts.iter().any(|of| of.status == "OPEN")
     }
 
+    /// Whether nothing comes any more, unless somebody takes it back.
+    pub(super) fn has_ended(&self) -> bool {
+        !matches!(self.status.as_str(), "RUNNING" | "WAITING")
+    }
+
     pub(super) fn json(&self) -> Value {
         let mut json = json!({
             "id": self.id, "flow": self.flow.name, "status": self.status, "node": self.node,
