@@ -67,6 +67,9 @@ enum Action {
         /// Only those that stand so.
         #[arg(long, value_enum)]
         status: Option<Status>,
+        /// Only those of this session, by its id.
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
         /// How many at most.
         #[arg(long, short = 'n', default_value_t = 50, value_name = "COUNT")]
         limit: usize,
@@ -82,8 +85,12 @@ enum Action {
         /// The run, by its id; `last` for the newest one.
         run: String,
     },
-    /// List the questions that nobody has answered yet, the oldest first.
-    Questions,
+    /// List the questions that nobody has answered yet, or those that stand otherwise, the oldest first.
+    Questions {
+        /// Only those that stand so.
+        #[arg(long, value_enum, default_value_t)]
+        status: Standing,
+    },
     /// Answer a question with a choice or with words; `lmlang approve` and `lmlang reject` say yes and no.
     Answer {
         /// One of its choices, or words.
@@ -173,14 +180,30 @@ enum Status {
     Cancelled,
 }
 
+/// How a question stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Standing {
+    /// Nobody has answered yet.
+    #[default]
+    Open,
+    /// It was answered.
+    Answered,
+    /// Nobody has answered in time.
+    Expired,
+    /// Its run does not wait for it any more.
+    Cancelled,
+}
+
 const FLOWS: &str =
     "query { flows { name version doc definitionHash nodes { name kind targets doc } dot mermaid } }";
 
 const START: &str = "mutation($input: StartRunInput!) { made: startRun(input: $input) { run { id } } }";
 
 const RUNS: &str =
-    "query($first: Int!, $after: String, $flow: String, $status: RunStatus, $program: ID, $by: String) {
-  runs(first: $first, after: $after, flow: $flow, status: $status, program: $program, startedBy: $by) {
+    "query($first: Int!, $after: String, $flow: String, $status: RunStatus, $program: ID, $by: String, $session: ID) {
+  runs(
+    first: $first, after: $after, flow: $flow, status: $status, program: $program, startedBy: $by, sessionId: $session
+  ) {
     nodes { id flow { name } status node createdAt endedAt deadline startedBy { name } }
     pageInfo { hasNextPage endCursor }
   }
@@ -209,10 +232,14 @@ const TRACE: &str = "query($id: ID!, $first: Int!, $after: String) { run(id: $id
   }
 } }";
 
-const QUESTIONS: &str = "query($first: Int!, $after: String) { interrupts(first: $first, after: $after) {
-  nodes { id type question choices status askedAt expiresAt run { flow { name } } }
-  pageInfo { hasNextPage endCursor }
-} }";
+const QUESTIONS: &str = "query($first: Int!, $after: String, $status: InterruptStatus) {
+  interrupts(first: $first, after: $after, status: $status) {
+    nodes {
+      id type question choices status askedAt expiresAt run { flow { name } } decision { actor { name } answer reason }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}";
 
 const QUESTION: &str = "query($id: ID!) { node(id: $id) { ... on Interrupt { type } } }";
 
@@ -284,9 +311,10 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 wait_for(client, &made.made.run.id, 0, patience(settings), output).await
             })
         }
-        Action::Runs { which, status, limit } => {
+        Action::Runs { which, status, session, limit } => {
             let status = status.map(|status| format!("{status:?}").to_uppercase());
-            let variables = which.variables(status.as_deref());
+            let mut variables = which.variables(status.as_deref());
+            variables["session"] = session.clone().into();
             let (runs, more) = with_client(settings, Missing::Refuse, async |client| {
                 client.list(RUNS, variables, *limit, |answer: Listed| answer.runs).await
             })?;
@@ -309,9 +337,10 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             client.go_on(run).await?;
             wait_for(client, run, told, patience(settings), output).await
         }),
-        Action::Questions => {
+        Action::Questions { status } => {
+            let variables = json!({ "status": format!("{status:?}").to_uppercase() });
             let (questions, _) = with_client(settings, Missing::Refuse, async |client| {
-                client.list(QUESTIONS, json!({}), usize::MAX, |answer: Questions| answer.interrupts).await
+                client.list(QUESTIONS, variables, usize::MAX, |answer: Questions| answer.interrupts).await
             })?;
             let json = questions.iter().map(|of| with_moments(of, &["askedAt", "expiresAt"]));
             output.data(&json.collect::<Vec<Value>>(), || questions.iter().map(asked).collect())?;

@@ -1,4 +1,4 @@
-//! Every field at a root of the schema has a command that asks for it, or a reason why it has none.
+//! Every field at a root of the schema, with each of its arguments, has a command that asks for it, or a reason why it has none.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,53 +22,69 @@ const WITHOUT: [(&str, &str, &str); 9] = [
     ("Subscription", "tournament", "`lmlang propose` waits for `proposeMany`"),
 ];
 
+/// A field of a root, or an argument of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Asked<'a> {
+    of: &'static str,
+    field: &'a str,
+    argument: Option<&'a str>,
+}
+
 #[test]
 fn every_field_of_the_schema_has_a_command_or_a_reason() {
     let schema = std::fs::read_to_string(root().join("schema.graphql")).expect("the schema is there");
     let mut literals = Vec::new();
     add_literals(&root().join("crates/cli/src"), &mut literals);
-    let asked: BTreeSet<(&str, &str)> =
-        literals.iter().filter_map(|literal| asked(literal)).flatten().collect();
+    let asked: BTreeSet<Asked<'_>> = literals.iter().filter_map(|literal| asked(literal)).flatten().collect();
     let mut known = BTreeSet::new();
     for of in ["Query", "Mutation", "Subscription"] {
         let fields = fields(&schema, of);
         assert!(!fields.is_empty(), "`{of}` has fields");
-        known.extend(fields.into_iter().map(|field| (of, field)));
+        known.extend(fields);
     }
-    let without: BTreeSet<(&str, &str)> = WITHOUT.iter().map(|(of, field, _)| (*of, *field)).collect();
+    let excused =
+        |of: &Asked<'_>| WITHOUT.iter().any(|(root, field, _)| (*root, *field) == (of.of, of.field));
 
-    let unreached: Vec<_> =
-        known.iter().filter(|field| !asked.contains(*field) && !without.contains(*field)).collect();
+    let unreached: Vec<_> = known.difference(&asked).filter(|of| !excused(of)).collect();
     assert!(unreached.is_empty(), "no command asks for these, and nothing says why: {unreached:?}");
-    let needless: Vec<_> =
-        without.iter().filter(|field| asked.contains(*field) || !known.contains(*field)).collect();
-    assert!(needless.is_empty(), "these are asked for, or are no fields: {needless:?}");
+    let needless: Vec<_> = asked.iter().filter(|of| excused(of)).collect();
+    assert!(needless.is_empty(), "these are asked for, and something says why they are not: {needless:?}");
+    let is_known =
+        |(of, field): (&str, &str)| known.iter().any(|known| (known.of, known.field) == (of, field));
+    let gone: Vec<_> = WITHOUT.iter().filter(|(of, field, _)| !is_known((*of, *field))).collect();
+    assert!(gone.is_empty(), "the schema does not have these: {gone:?}");
     let unknown: Vec<_> = asked.difference(&known).collect();
     assert!(unknown.is_empty(), "commands ask for what the schema does not have: {unknown:?}");
 }
 
-/// The names of the fields of a type, as the schema prints it.
-fn fields<'a>(schema: &'a str, of: &str) -> Vec<&'a str> {
+/// The fields of a type with their arguments, as the schema prints them.
+fn fields<'a>(schema: &'a str, of: &'static str) -> Vec<Asked<'a>> {
     let head = format!("type {of} {{");
     let lines = schema.lines().skip_while(|line| *line != head).skip(1).take_while(|line| *line != "}");
-    let mut described = false;
+    let (mut described, mut field) = (false, "");
     let mut found = Vec::new();
     for line in lines {
-        let Some(line) = line.strip_prefix('\t').filter(|line| !line.starts_with('\t')) else { continue };
-        if line == "\"\"\"" {
+        let text = line.trim_start_matches('\t');
+        if text == "\"\"\"" {
             described = !described;
-        } else if !described && let Some(end) = line.find(['(', ':']) {
-            let name = &line[..end];
-            found.extend(
-                name.chars().all(char::is_alphanumeric).then_some(name).filter(|name| !name.is_empty()),
-            );
+            continue;
         }
+        let name = &text[..text.find(['(', ':']).unwrap_or(0)];
+        if described || name.is_empty() || !name.chars().all(char::is_alphanumeric) {
+            continue;
+        }
+        // Arguments stand further in.
+        let argument = line.starts_with("\t\t").then_some(name);
+        if argument.is_none() {
+            field = name;
+        }
+        found.push(Asked { of, field, argument });
     }
     found
 }
 
-/// The root of a document and the fields that it asks for there; nothing of a text that is no operation.
-fn asked(text: &str) -> Option<Vec<(&'static str, &str)>> {
+/// The fields that a document asks for at its root; nothing of a text that is no operation.
+fn asked(text: &str) -> Option<Vec<Asked<'_>>> {
     let text = text.trim_start();
     let mut tokens = tokens(text).into_iter().peekable();
     let of = match tokens.next()? {
@@ -95,27 +111,43 @@ fn asked(text: &str) -> Option<Vec<(&'static str, &str)>> {
     (tokens.next()? == "{").then(|| selected(tokens, of))
 }
 
-/// The fields of the selection that is open, by their names and not their aliases.
-fn selected<'a>(tokens: impl Iterator<Item = &'a str>, of: &'static str) -> Vec<(&'static str, &'a str)> {
+/// The fields of the selection that is open, by their names and not their aliases, with their arguments.
+fn selected<'a>(tokens: impl Iterator<Item = &'a str>, of: &'static str) -> Vec<Asked<'a>> {
     let mut tokens = tokens.peekable();
     let (mut fields, mut depth) = (Vec::new(), 1_u32);
+    let (mut field, mut in_arguments) = ("", false);
     while depth > 0
         && let Some(token) = tokens.next()
     {
+        let names_value = tokens.peek() == Some(&":");
         match token {
-            "{" | "(" | "[" => depth += 1,
-            "}" | ")" | "]" => depth -= 1,
+            "{" | "(" | "[" => {
+                in_arguments |= depth == 1 && token == "(";
+                depth += 1;
+            }
+            "}" | ")" | "]" => {
+                depth -= 1;
+                in_arguments &= depth > 1;
+            }
+            argument if depth == 2 && in_arguments && names_value => {
+                fields.push(Asked { of, field, argument: Some(argument) });
+            }
             _ if depth > 1 => {}
-            // The name of a fragment, or of a directive.
+            // The name of a fragment, or of a directive, whose arguments are none of the field.
             "..." | "@" => {
                 tokens.next();
+                field = "";
             }
             ":" => {}
-            name if tokens.peek() != Some(&":") => fields.push((of, name)),
+            name if !names_value => {
+                field = name;
+                fields.push(Asked { of, field, argument: None });
+            }
             // An alias.
             _ => {}
         }
     }
+    fields.retain(|asked| !asked.field.is_empty());
     fields
 }
 
@@ -210,25 +242,31 @@ fn unescaped(source: &str) -> (String, usize) {
 
 #[test]
 fn documents_are_told_from_other_texts() {
-    let sources = [
-        (
-            r#""query($id: ID!) { run(id: $id) { id } view: runState(runId: $id) }""#,
-            "Query run, Query runState",
-        ),
-        (r#""mutation { a: undo(input: {x: [1]}) @include(if: $b) { b { c } } ...F }""#, "Mutation undo"),
-        (r#""{ eventCursor }""#, "Query eventCursor"),
-        (r#""{run} of {flow}""#, ""),
-        (r#"// "{ eventCursor }""#, ""),
-        (r##"'"'; r#"{ flows { name } } "x""#"##, "Query flows"),
-        (
-            r#"fn f<'a>(x: &'a str) { "subscription S($id: ID) { runEvents(runId: $id) { cursor } }" }"#,
-            "Subscription runEvents",
-        ),
-    ];
-    for (source, expect) in sources {
+    fn check(source: &str, expect: &[&str]) {
         let literals = in_quotes(source);
         let found = literals.iter().filter_map(|literal| asked(literal)).flatten();
-        let found: Vec<String> = found.map(|(of, field)| format!("{of} {field}")).collect();
-        assert_eq!(found.join(", "), expect, "{source}");
+        let found: Vec<String> = found
+            .map(|Asked { of, field, argument }| match argument {
+                Some(argument) => format!("{of}.{field}({argument})"),
+                None => format!("{of}.{field}"),
+            })
+            .collect();
+        assert_eq!(found, expect, "{source}");
     }
+    check(
+        r#""query($id: ID!) { run(id: $id) { id } view: runState(runId: $id) }""#,
+        &["Query.run", "Query.run(id)", "Query.runState", "Query.runState(runId)"],
+    );
+    check(
+        r#""mutation { a: undo(input: {x: [1]}) @include(if: $b) { b(c: 1) { c } } ...F }""#,
+        &["Mutation.undo", "Mutation.undo(input)"],
+    );
+    check(r#""{ eventCursor }""#, &["Query.eventCursor"]);
+    check(r#""{run} of {flow}""#, &[]);
+    check(r#"// "{ eventCursor }""#, &[]);
+    check(r##"'"'; r#"{ flows { name } } "x""#"##, &["Query.flows"]);
+    check(
+        r#"fn f<'a>(x: &'a str) { "subscription S($id: ID) { e: runEvents(runId: $id) { cursor } }" }"#,
+        &["Subscription.runEvents", "Subscription.runEvents(runId)"],
+    );
 }

@@ -13,8 +13,8 @@ use crate::output::{Output, columns, counted, moment, say};
 use crate::session::Missing;
 use crate::settings::Settings;
 
-const METRICS: &str = "query($program: ID, $flow: String, $since: DateTime) {
-  metrics(program: $program, flow: $flow, since: $since) {
+const METRICS: &str = "query($program: ID, $flow: String, $since: DateTime, $until: DateTime) {
+  metrics(program: $program, flow: $flow, since: $since, until: $until) {
     runs entries truncated oldest
     tools { kind name calls ok failed codes { code count } classes { class count } meanMs p95Ms }
     models { provider model calls ok failed codes { code count } inputTokens outputTokens costUsd meanMs p95Ms }
@@ -34,6 +34,9 @@ pub(super) struct Args {
     /// Only what happened since so long ago, such as `12h` or `7d` [default: all].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     since: Option<TimeDelta>,
+    /// Only what happened before so long ago [default: until now].
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    until: Option<TimeDelta>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -42,11 +45,15 @@ struct Counted {
 }
 
 pub(super) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let since = args.since.and_then(|since| Utc::now().checked_sub_signed(since));
+    let ago = |given: Option<TimeDelta>| {
+        let at = given.and_then(|ago| Utc::now().checked_sub_signed(ago));
+        at.map(|at| at.to_rfc3339_opts(SecondsFormat::Micros, true))
+    };
     let variables = json!({
         "program": args.program,
         "flow": args.flow,
-        "since": since.map(|at| at.to_rfc3339_opts(SecondsFormat::Micros, true)),
+        "since": ago(args.since),
+        "until": ago(args.until),
     });
     let found: Counted =
         with_client(settings, Missing::Refuse, async |client| client.ask(METRICS, &variables).await)?;

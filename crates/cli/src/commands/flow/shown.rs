@@ -154,7 +154,9 @@ pub(super) fn asked(of: &Value) -> String {
     }
     let until = of["expiresAt"].as_str().map(|at| format!("  {}", until(at))).unwrap_or_default();
     let (id, flow, kind) = (word(&of["id"]), word(&of["run"]["flow"]["name"]), word(&of["type"]));
-    format!("{id}  {flow}  {kind}{until}\n  {}\n", word(&of["question"]))
+    let decision = &of["decision"];
+    let decided = decision["actor"]["name"].as_str().map(|by| format!("  {by}: {}\n", decision["answer"]));
+    format!("{id}  {flow}  {kind}{until}\n  {}\n{}", word(&of["question"]), decided.unwrap_or_default())
 }
 
 /// Until when something is waited for.
