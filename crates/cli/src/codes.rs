@@ -10,7 +10,7 @@ pub(crate) fn refused_exit(code: &str) -> Exit {
     match code {
         "NOT_FOUND" => Exit::NotFound,
         "BAD_REQUEST" => Exit::Usage,
-        "NAME_TAKEN" | "IDEMPOTENCY_MISMATCH" => Exit::Conflict,
+        "NAME_TAKEN" | "IDEMPOTENCY_MISMATCH" | "ALREADY_ANSWERED" | "STALE_INTERRUPT" => Exit::Conflict,
         "UNAUTHENTICATED" | "FORBIDDEN" => Exit::Denied,
         "TIMEOUT" => Exit::TimeOut,
         // A newer server may have codes of its own.

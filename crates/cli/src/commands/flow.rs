@@ -559,15 +559,12 @@ pub(crate) async fn decide(
         Some("AlreadyAnswered") => {
             let decision = &outcome["decision"];
             let by = decision["actor"]["name"].as_str().unwrap_or_default();
-            say(format_args!("error: `{by}` has answered it: {}", decision["answer"]));
-            Ok(Exit::Conflict)
+            let message = format!("`{by}` has answered it: {}", decision["answer"]);
+            Err(Error::Refused { code: "ALREADY_ANSWERED".to_owned(), message, candidates: Vec::new() })
         }
         _ => {
-            say(format_args!(
-                "error: {}",
-                outcome["reason"].as_str().unwrap_or("it does not stand any more")
-            ));
-            Ok(Exit::Conflict)
+            let message = outcome["reason"].as_str().unwrap_or("it does not stand any more").to_owned();
+            Err(Error::Refused { code: "STALE_INTERRUPT".to_owned(), message, candidates: Vec::new() })
         }
     }
 }
