@@ -1,5 +1,6 @@
 //! `lmlang history`: the revisions of a program, or one of them with what it touched.
 
+use clap::ValueEnum;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ pub(crate) struct Args {
     /// The program, by name or id.
     program: String,
     /// One revision, with what it made, changed and removed, and what is left of that.
-    #[arg(conflicts_with_all = ["by", "touching", "merged"])]
+    #[arg(conflicts_with_all = ["by", "kind", "touching", "merged"])]
     revision: Option<String>,
     #[command(flatten)]
     view: View,
@@ -27,6 +28,9 @@ pub(crate) struct Args {
     /// Only those by this author.
     #[arg(long = "by", value_name = "NAME")]
     by: Option<String>,
+    /// Only those of this kind.
+    #[arg(long, value_enum, value_name = "KIND")]
+    kind: Option<Kind>,
     /// Only those that changed this entity, by ref or path, such as `n12` or `module::name`.
     #[arg(long, value_name = "REF")]
     touching: Option<String>,
@@ -35,11 +39,27 @@ pub(crate) struct Args {
     merged: bool,
 }
 
+/// What a revision did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Create,
+    Edit,
+    Import,
+    Undo,
+    Redo,
+    Restore,
+    Revert,
+    Merge,
+    Checkpoint,
+    Branch,
+}
+
 const DOCUMENT: &str = "query(
-  $id: ID, $name: String, $at: String, $first: Int!, $after: String, $author: String, $touching: String, $merged: Boolean!
+  $id: ID, $name: String, $at: String, $first: Int!, $after: String, $author: String, $kind: RevisionKind, $touching: String,
+  $merged: Boolean!
 ) {
   program(id: $id, name: $name, at: $at) {
-    history(first: $first, after: $after, author: $author, touching: $touching, merged: $merged) {
+    history(first: $first, after: $after, author: $author, kind: $kind, touching: $touching, merged: $merged) {
       nodes { ...Shown } pageInfo { hasNextPage endCursor }
     }
   }
@@ -208,6 +228,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         return one(args, variables, settings, output);
     }
     variables["author"] = args.by.clone().into();
+    variables["kind"] = args.kind.map(|kind| format!("{kind:?}").to_uppercase()).into();
     variables["touching"] = args.touching.clone().into();
     variables["merged"] = args.merged.into();
     let (revisions, more) = with_client(settings, Missing::Refuse, async |client| {

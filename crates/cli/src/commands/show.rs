@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// Only what functions take and return: of the whole program, of modules, or of functions.
     #[arg(long, conflicts_with = "detail")]
     signatures: bool,
+    /// Only functions with this text in their paths.
+    #[arg(long, value_name = "TEXT", requires = "signatures")]
+    search: Option<String>,
 }
 
 /// How much the text says.
@@ -72,9 +75,10 @@ const PART: &str = "query($id: ID, $at: String, $of: String!, $detail: Detail) {
   }
 }";
 
-const FUNCTIONS: &str = "query($id: ID, $at: String, $module: String, $first: Int!, $after: String) {
+const FUNCTIONS: &str =
+    "query($id: ID, $at: String, $module: String, $search: String, $first: Int!, $after: String) {
   program(id: $id, at: $at) {
-    list: functions(module: $module, first: $first, after: $after) {
+    list: functions(module: $module, search: $search, first: $first, after: $after) {
       nodes { kind: __typename ref path visibility signature doc } pageInfo { hasNextPage endCursor }
     }
   }
@@ -115,13 +119,14 @@ struct Part {
 struct Shown<'a> {
     pinned: Pinned<'a>,
     detail: &'static str,
+    search: Option<&'a str>,
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let detail = args.detail.name();
     with_client(settings, Missing::Refuse, async |client| {
         let pinned = Pinned::find(client, &args.program, &args.view).await?;
-        let shown = Shown { pinned, detail };
+        let shown = Shown { pinned, detail, search: args.search.as_deref() };
         match (args.of.is_empty(), args.signatures) {
             (true, false) => shown.whole(output).await,
             (false, false) => shown.parts(&args.of, output).await,
@@ -186,6 +191,7 @@ impl Shown<'_> {
     async fn functions(&self, module: Option<&str>) -> Result<Vec<Part>, Error> {
         let mut variables = self.pinned.variables();
         variables["module"] = module.into();
+        variables["search"] = self.search.into();
         let page = |answer: About<Functions>| answer.program.list;
         Ok(self.pinned.client.list(FUNCTIONS, variables, usize::MAX, page).await?.0)
     }

@@ -43,6 +43,9 @@ pub(crate) struct Args {
     /// Only findings in what can be touched by the changes since this revision.
     #[arg(long, value_name = "REVISION", conflicts_with = "function")]
     since: Option<String>,
+    /// Only findings in what a change of this can touch, by ref or path; may be given several times.
+    #[arg(long, value_name = "REF", conflicts_with_all = ["function", "since"])]
+    touched: Vec<String>,
     /// Tell repairs as well, as lists of edits that `lmlang edit` takes.
     #[arg(long)]
     fixes: bool,
@@ -65,10 +68,12 @@ enum Weight {
 }
 
 const VERIFIED: &str =
-    "query($id: ID, $name: String, $at: String, $scope: VerifyScope!, $since: String, $local: Boolean!) {
+    "query(
+  $id: ID, $name: String, $at: String, $scope: VerifyScope!, $since: String, $touched: [String!], $local: Boolean!
+) {
   program(id: $id, name: $name, at: $at) {
     programId name revision { number }
-    verify(scope: $scope, since: $since) {
+    verify(scope: $scope, since: $since, touched: $touched) {
       complete checkedFunctions
       truncated @include(if: $local) errors @include(if: $local) { ...Found } warnings @include(if: $local) { ...Found }
     }
@@ -228,9 +233,11 @@ fn known_code(given: &str) -> Result<String, String> {
 impl Args {
     async fn look(&self, client: &Client) -> Result<Seen, Error> {
         let mut variables = self.view.of(&self.program);
-        variables["scope"] = if self.since.is_some() { "LOCAL" } else { "FULL" }.into();
+        let is_local = self.since.is_some() || !self.touched.is_empty();
+        variables["scope"] = if is_local { "LOCAL" } else { "FULL" }.into();
         variables["since"] = self.since.clone().into();
-        variables["local"] = self.since.is_some().into();
+        variables["touched"] = json!((!self.touched.is_empty()).then_some(&self.touched));
+        variables["local"] = is_local.into();
         let found = if self.fixes { FOUND_AND_FIXES } else { FOUND };
         let answer: About<Verified> = client.ask(&format!("{VERIFIED}\n{found}"), &variables).await?;
         let mut verified = answer.program;
@@ -338,7 +345,7 @@ impl Seen {
         let warnings = counted(self.count(Weight::Warning), "warning", "warnings");
         let incomplete = self.count(Weight::Incomplete);
         if self.verified.verify.truncated == Some(true) {
-            say("some findings are left out: without `--since` all are listed");
+            say("some findings are left out: without `--since` and `--touched` all are listed");
         }
         for attempt in self.search.iter().flat_map(|search| &search.attempts) {
             if let Some(why) = attempt.why(self.path(&attempt.function)) {

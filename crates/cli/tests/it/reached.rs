@@ -1,12 +1,15 @@
-//! Every field at a root of the schema, with each of its arguments, has a command that asks for it, or a reason why it has none.
+//! Every field at a root of the schema and of a program, with each of its arguments, has a command that asks for it, or a reason
+//! why it has none.
 
 use std::collections::BTreeSet;
+use std::iter::Peekable;
 use std::path::Path;
+use std::vec::IntoIter;
 
 use crate::tool::root;
 
 /// Fields that no command asks for, and why.
-const WITHOUT: [(&str, &str, &str); 9] = [
+const WITHOUT: [(&str, &str, &str); 16] = [
     ("Query", "diagnosticCode", "`lmlang help codes` prints the same pages, from the binary"),
     ("Query", "ops", "`lmlang help operators` prints the same table, from the binary"),
     (
@@ -20,9 +23,20 @@ const WITHOUT: [(&str, &str, &str); 9] = [
     ("Subscription", "simulation", "as `Subscription.simulate`"),
     ("Subscription", "contractAttempts", "`lmlang verify --contracts` waits for `checkContracts`"),
     ("Subscription", "tournament", "`lmlang propose` waits for `proposeMany`"),
+    ("Program", "branch", "whoever names a branch knows it"),
+    ("Program", "computeNode", "`entity` finds nodes, by path too"),
+    (
+        "Program",
+        "map",
+        "the dashboard draws a picture from it; `lmlang graph` and `export` have its nodes and edges",
+    ),
+    ("Program", "modules", "`lmlang show` prints them, and one with what is in it"),
+    ("Program", "types", "as `Program.modules`"),
+    ("Program", "storage", "as `Program.modules`"),
+    ("Program", "mutationScore", "`lmlang mutate` has it of `mutations`"),
 ];
 
-/// A field of a root, or an argument of one.
+/// A field of a root or of a program, or an argument of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Asked<'a> {
     of: &'static str,
@@ -37,7 +51,7 @@ fn every_field_of_the_schema_has_a_command_or_a_reason() {
     add_literals(&root().join("crates/cli/src"), &mut literals);
     let asked: BTreeSet<Asked<'_>> = literals.iter().filter_map(|literal| asked(literal)).flatten().collect();
     let mut known = BTreeSet::new();
-    for of in ["Query", "Mutation", "Subscription"] {
+    for of in ["Query", "Mutation", "Subscription", "Program"] {
         let fields = fields(&schema, of);
         assert!(!fields.is_empty(), "`{of}` has fields");
         known.extend(fields);
@@ -59,8 +73,9 @@ fn every_field_of_the_schema_has_a_command_or_a_reason() {
 
 /// The fields of a type with their arguments, as the schema prints them.
 fn fields<'a>(schema: &'a str, of: &'static str) -> Vec<Asked<'a>> {
-    let head = format!("type {of} {{");
-    let lines = schema.lines().skip_while(|line| *line != head).skip(1).take_while(|line| *line != "}");
+    let heads = [format!("type {of} {{"), format!("type {of} implements Node {{")];
+    let lines = schema.lines().skip_while(|line| !heads.iter().any(|head| head == line)).skip(1);
+    let lines = lines.take_while(|line| *line != "}");
     let (mut described, mut field) = (false, "");
     let mut found = Vec::new();
     for line in lines {
@@ -83,7 +98,7 @@ fn fields<'a>(schema: &'a str, of: &'static str) -> Vec<Asked<'a>> {
     found
 }
 
-/// The fields that a document asks for at its root; nothing of a text that is no operation.
+/// The fields that a document asks for at its root, and of a program there; nothing of a text that is no operation.
 fn asked(text: &str) -> Option<Vec<Asked<'_>>> {
     let text = text.trim_start();
     let mut tokens = tokens(text).into_iter().peekable();
@@ -94,7 +109,7 @@ fn asked(text: &str) -> Option<Vec<Asked<'_>>> {
         // What is to be filled in stands in braces without blanks.
         "{" => {
             let is_open = text.strip_prefix('{').is_some_and(|rest| rest.starts_with(char::is_whitespace));
-            return is_open.then(|| selected(tokens, "Query"));
+            return is_open.then(|| selected(&mut tokens, "Query"));
         }
         _ => return None,
     };
@@ -108,12 +123,11 @@ fn asked(text: &str) -> Option<Vec<Asked<'_>>> {
             _ => {}
         }
     }
-    (tokens.next()? == "{").then(|| selected(tokens, of))
+    (tokens.next()? == "{").then(|| selected(&mut tokens, of))
 }
 
 /// The fields of the selection that is open, by their names and not their aliases, with their arguments.
-fn selected<'a>(tokens: impl Iterator<Item = &'a str>, of: &'static str) -> Vec<Asked<'a>> {
-    let mut tokens = tokens.peekable();
+fn selected<'a>(tokens: &mut Peekable<IntoIter<&'a str>>, of: &'static str) -> Vec<Asked<'a>> {
     let (mut fields, mut depth) = (Vec::new(), 1_u32);
     let (mut field, mut in_arguments) = ("", false);
     while depth > 0
@@ -121,6 +135,9 @@ fn selected<'a>(tokens: impl Iterator<Item = &'a str>, of: &'static str) -> Vec<
     {
         let names_value = tokens.peek() == Some(&":");
         match token {
+            "{" if depth == 1 && (of, field) == ("Query", "program") => {
+                fields.extend(selected(tokens, "Program"));
+            }
             "{" | "(" | "[" => {
                 in_arguments |= depth == 1 && token == "(";
                 depth += 1;
@@ -260,6 +277,17 @@ fn documents_are_told_from_other_texts() {
     check(
         r#""mutation { a: undo(input: {x: [1]}) @include(if: $b) { b(c: 1) { c } } ...F }""#,
         &["Mutation.undo", "Mutation.undo(input)"],
+    );
+    check(
+        r#""{ program(name: \"p\") { at: text(detail: FULL) functions { nodes { name } } } programs { nodes { name } } }""#,
+        &[
+            "Query.program",
+            "Query.program(name)",
+            "Program.text",
+            "Program.text(detail)",
+            "Program.functions",
+            "Query.programs",
+        ],
     );
     check(r#""{ eventCursor }""#, &["Query.eventCursor"]);
     check(r#""{run} of {flow}""#, &[]);
