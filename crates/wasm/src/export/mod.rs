@@ -407,6 +407,11 @@ fn as_given(label: &str) -> &str {
     label.strip_suffix('_').filter(|name| looks_like_ref(name)).unwrap_or(label)
 }
 
+/// Whether importing calls by this label what is exported or imported by that name.
+fn is_given(label: &Name, given: Option<&Name>) -> bool {
+    given.is_some_and(|given| given == label || **given == *as_given(label))
+}
+
 impl Naming {
     /// What is all in one module is called like that.
     fn of(program: &Program, scope: &Scope) -> Naming {
@@ -419,9 +424,7 @@ impl Naming {
     }
 
     fn function(&mut self, index: u32, name: &Name, given: Option<&Name>) {
-        if given.is_none_or(|given| given != name && **given != *as_given(name))
-            && **name != *format!("func{index}")
-        {
+        if !is_given(name, given) && **name != *format!("func{index}") {
             self.functions.push((index, name.clone()));
         }
     }

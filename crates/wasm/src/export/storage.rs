@@ -10,7 +10,7 @@ use wasm_encoder::{
 
 use super::meter::GLOBALS;
 use super::scope::Scope;
-use super::{ExportError, Indices, Naming, Writing, types};
+use super::{ExportError, Indices, Naming, Writing, is_given, types};
 
 #[derive(Default)]
 pub(super) struct StorageSections {
@@ -32,6 +32,9 @@ impl Writing<'_> {
         let scope = Rc::clone(&self.scope);
         for (of, storage) in scope.storage(self.program) {
             let import = storage.import.as_ref().filter(|_| scope.asks_host(storage));
+            let given = storage.exports.first().filter(|_| scope.is_whole());
+            let given = given.or_else(|| import.map(|import| &import.name));
+            let name = (!is_given(&storage.name, given)).then(|| storage.name.clone());
             let (kind, index) = match &storage.kind {
                 StorageKind::Memory { pages, max_pages } => {
                     let ty = MemoryType {
@@ -49,7 +52,7 @@ impl Writing<'_> {
                             made.memories.memory(ty);
                         }
                     }
-                    names.memories.push((0, storage.name.clone()));
+                    names.memories.extend(name.map(|name| (0, name)));
                     (ExportKind::Memory, 0)
                 }
                 StorageKind::Global { ty, mutable, initial } => {
@@ -71,7 +74,7 @@ impl Writing<'_> {
                             made.globals.global(ty, &first);
                         }
                     }
-                    names.globals.push((index, storage.name.clone()));
+                    names.globals.extend(name.map(|name| (index, name)));
                     (ExportKind::Global, index)
                 }
                 StorageKind::Table { ty, entries, max } => {
@@ -91,7 +94,7 @@ impl Writing<'_> {
                             made.tables.table(ty);
                         }
                     }
-                    names.tables.push((index, storage.name.clone()));
+                    names.tables.extend(name.map(|name| (index, name)));
                     (ExportKind::Table, index)
                 }
                 StorageKind::Data { offset, bytes } => {

@@ -5,3 +5,4 @@ mod hostile;
 mod modules;
 mod programs;
 mod sections;
+mod sizes;

@@ -209,38 +209,3 @@ fn storage_that_lacks_something_is_no_module() {
         "{refused:?}"
     );
 }
-
-/// How large a module is when it is written again, and how large it was.
-fn sizes(text: &str) -> (usize, usize) {
-    let module = binary(text).unwrap();
-    let program = import(&module, &mut RefAllocator::starting_at(1)).unwrap();
-    let written = export(&Checked::full(program, NonZeroUsize::MIN), ExportOptions::default()).unwrap();
-    (written.len(), module.len())
-}
-
-#[test]
-fn what_compilers_write_is_as_large_again() {
-    let check = |body: &str| {
-        let text = format!(
-            "(module (func $f0 (export \"f\") (param $a i32) (param $b i32) (param $p i32) (result i32) {body}))"
-        );
-        let (written, was) = sizes(&text);
-        assert!(written <= was, "{written} bytes, {was} before: {body}");
-    };
-    let less = "(i32.lt_s (local.get $a) (local.get $b))";
-    let more = "(i32.gt_u (local.get $b) (local.get $p))";
-    // Truth values as numbers, one and several.
-    check(less);
-    check(&format!("(i32.and {less} {more})"));
-    check(&format!("(i32.or (i32.and {less} {more}) (i32.xor {more} (i32.eqz (local.get $p))))"));
-    check(&format!("(if (i32.and {less} {more}) (then (return (i32.const 1)))) (i32.const 2)"));
-    check(&format!("(i32.add {less} (i32.add {more} {less}))"));
-    check(&format!("(block $l (br_if $l (i32.and {less} {more})) (return (i32.const 1))) (i32.const 2)"));
-    check(&format!("(select (i32.const 7) (i32.const 8) (i32.and {less} {more}))"));
-    // Counting and adding up, as loops do.
-    check(
-        "(loop $l (local.set $a (i32.add (local.get $a) (i32.const 1)))
-           (br_if $l (i32.lt_s (local.tee $b (i32.sub (local.get $b) (i32.const 1))) (local.get $p))))
-         (local.get $a)",
-    );
-}
