@@ -51,6 +51,25 @@ fn same(text: &str) {
 }
 
 #[test]
+fn a_function_is_left_by_a_branch() {
+    same(
+        "(module (global (mut i32) (i32.const 0))
+           (func (export \"f\") (param i32)
+             local.get 0
+             br_if 0
+             block
+               local.get 0
+               i32.eqz
+               br_if 1
+               i32.const 1
+               global.set 0
+             end
+             i32.const 2
+             global.set 0))",
+    );
+}
+
+#[test]
 fn what_is_exported_is_not_named_once_more() {
     same(
         "(module

@@ -120,6 +120,11 @@ impl<'p> Emitter<'_, 'p> {
     pub(super) fn control(&mut self, of: NodeRef, node: &'p Node, inputs: &[Input]) -> Done {
         let Attr::Control(control) = node.op().attr() else { return Ok(()) };
         match (node.op().code(), node.regions()) {
+            (Opcode::If, [then, otherwise]) if self.is_way_out(node, *then, *otherwise) => {
+                self.take(of, inputs.iter().copied());
+                let depth = self.depth(Exit::Return);
+                self.code.push(Instruction::BrIf(depth));
+            }
             (Opcode::If, [then, otherwise]) => {
                 let ty = self.block_type(&[], &control.results);
                 let start = self.take(of, inputs.iter().copied());
@@ -151,12 +156,26 @@ impl<'p> Emitter<'_, 'p> {
         Ok(())
     }
 
+    /// Whether a choice does no more than return nothing, or go on.
+    fn is_way_out(&self, node: &Node, then: RegionRef, otherwise: RegionRef) -> bool {
+        // What is counted is counted where it is executed, and a label is kept.
+        self.fuel.is_none()
+            && node.op().label().is_none()
+            && self.only(then) == Some(Opcode::Return)
+            && self.does_nothing(otherwise)
+    }
+
     /// Whether a region only yields, and that nothing.
     pub(super) fn does_nothing(&self, region: RegionRef) -> bool {
+        self.only(region) == Some(Opcode::Yield)
+    }
+
+    /// The operator of the only node of a region, if that takes nothing.
+    fn only(&self, region: RegionRef) -> Option<Opcode> {
         let mut nodes = self.body.nodes_in(region).filter_map(|node| self.body.node(node));
         match (nodes.next(), nodes.next()) {
-            (Some(only), None) => only.op().code() == Opcode::Yield && only.inputs().is_empty(),
-            (_, _) => false,
+            (Some(only), None) if only.inputs().is_empty() => Some(only.op().code()),
+            (_, _) => None,
         }
     }
 
