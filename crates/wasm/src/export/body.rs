@@ -18,8 +18,9 @@ use wasm_encoder::{Instruction, ValType};
 
 use self::operators::constant;
 use self::values::Opened;
+use super::locals::settle;
 use super::meter::Meter;
-use super::stack::{Code, Operand};
+use super::stack::{Code, Operand, Start};
 use super::{ExportError, Writing, types};
 use crate::raw;
 
@@ -83,11 +84,16 @@ pub(super) fn write<'p>(
     emitter.root(&ensures)?;
     emitter.end_counting();
     emitter.code.push(Instruction::End);
-    let labels = std::mem::take(&mut emitter.named);
-    let mut code = wasm_encoder::Function::new_with_locals_types(emitter.locals.iter().copied());
-    let Emitter { code: written, writing, .. } = emitter;
-    written.finish(&mut code, |callee| writing.bringing.pays(callee));
-    Ok(Written { code, names, labels })
+    let Emitter { code, writing, locals, variables, named: labels, .. } = emitter;
+    let items = code.finish(|callee| writing.bringing.pays(callee));
+    let stay: Vec<u32> = match writing.heap {
+        // wasmi 2.0.0 loses what a local had when it waits beneath a loop, which may change variables.
+        true => (params..params + locals.len() as u32).collect(),
+        false => variables.into_values().collect(),
+    };
+    let settled = settle(items, params, &locals, &stay);
+    let names = names.into_iter().filter_map(|(local, name)| Some((settled.number(local)?, name))).collect();
+    Ok(Written { code: settled.write(), names, labels })
 }
 
 /// What is left to be done.
@@ -100,7 +106,7 @@ enum Step {
     /// A label is not in reach any more.
     Leave,
     /// The node is complete: its outputs are there. What it takes began at a position.
-    Give(NodeRef, usize),
+    Give(NodeRef, Start),
 }
 
 struct Emitter<'w, 'p> {
@@ -305,7 +311,7 @@ impl<'p> Emitter<'_, 'p> {
     }
 
     /// Puts values on the stack, in order; says where the first begins.
-    fn take(&mut self, of: NodeRef, inputs: impl IntoIterator<Item = Input>) -> usize {
+    fn take(&mut self, of: NodeRef, inputs: impl IntoIterator<Item = Input>) -> Start {
         let operands: Vec<Operand> = inputs.into_iter().map(|input| self.operand(of, input)).collect();
         let (locals, params) = (&mut self.locals, self.params);
         let places = &mut self.places;
@@ -331,7 +337,7 @@ impl<'p> Emitter<'_, 'p> {
     }
 
     /// The outputs of a node are on the stack.
-    fn give(&mut self, of: NodeRef, start: usize) -> Done {
+    fn give(&mut self, of: NodeRef, start: Start) -> Done {
         let Some(node) = self.body.node(of) else { return Ok(()) };
         let mut outputs = signature::outputs(self.writing.program, self.function, node).unwrap_or_default();
         if let (Opcode::Wrap, Attr::Convert(wide, part)) = (node.op().code(), node.op().attr())
@@ -443,7 +449,9 @@ impl<'p> Emitter<'_, 'p> {
                     self.replace(local);
                     return Ok(());
                 }
-                self.emit(of, inputs, [Instruction::LocalSet(local)])
+                let start = self.take(of, inputs);
+                self.code.set(local, start);
+                Ok(())
             }
             (Opcode::VarGet, Attr::Variable(variable)) => {
                 let Some(local) = self.variables.get(variable).copied() else {

@@ -6,6 +6,7 @@ mod brought;
 mod constants;
 mod custom;
 mod host;
+mod locals;
 mod meter;
 mod metered;
 mod scope;

@@ -7,8 +7,9 @@
 use std::collections::VecDeque;
 
 use lmlang_ir::Source;
-use wasm_encoder::{Function, Instruction, ValType};
+use wasm_encoder::{Instruction, ValType};
 
+use super::locals::Item;
 use super::meter::Counting;
 
 /// Instructions, and what is put between them.
@@ -20,6 +21,8 @@ pub(super) struct Code {
     /// Blocks, loops and choices that began.
     blocks: u32,
     held: Vec<Held>,
+    /// What was put into a local last.
+    set: Option<Set>,
     /// Operators that are carried as their bytes, by where they stand for an instruction that does nothing.
     carried: VecDeque<(usize, Vec<u8>)>,
     /// What counts the nodes that are executed, if something does.
@@ -47,7 +50,29 @@ enum Order {
 struct Held {
     source: Source,
     ty: ValType,
-    start: usize,
+    start: Start,
+    end: usize,
+}
+
+/// Where a value begins. Where it is got out of a local right after it was put there, it may begin behind that, or before
+/// all that gives it, which is shorter: then what is put before it does not come in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Start {
+    outer: usize,
+    inner: usize,
+}
+
+impl From<usize> for Start {
+    fn from(at: usize) -> Start {
+        Start { outer: at, inner: at }
+    }
+}
+
+/// A value that was put into a local: where it begins, and from where on it is there.
+#[derive(Debug)]
+struct Set {
+    local: u32,
+    start: Start,
     end: usize,
 }
 
@@ -99,10 +124,24 @@ impl Code {
         self.code.push(Instruction::Nop);
     }
 
+    /// Puts the value on the stack, which began at a position, into a local.
+    pub(super) fn set(&mut self, local: u32, start: Start) {
+        self.push(Instruction::LocalSet(local));
+        self.set = Some(Set { local, start, end: self.code.len() });
+    }
+
     /// Leaves a value on the stack that the instructions since a position gave.
-    pub(super) fn hold(&mut self, source: Source, ty: ValType, start: usize) {
+    pub(super) fn hold(&mut self, source: Source, ty: ValType, start: Start) {
         let end = self.code.len();
-        self.held.push(Held { source, ty, start, end });
+        let outer = match (&self.set, self.code.last()) {
+            (Some(set), Some(Instruction::LocalGet(local)))
+                if set.local == *local && set.end == start.inner && start.inner + 1 == end =>
+            {
+                set.start.outer
+            }
+            (_, _) => start.outer,
+        };
+        self.held.push(Held { source, ty, start: Start { outer, ..start }, end });
     }
 
     /// Calls a value on the stack, wherever it lies there, by what is the same word; says whether it was there.
@@ -122,7 +161,7 @@ impl Code {
         &mut self,
         operands: &[Operand],
         mut local: impl FnMut(Source, ValType, usize) -> u32,
-    ) -> usize {
+    ) -> Start {
         let on_top = self.on_top(operands);
         let mut seen = operands.iter().filter(|operand| matches!(operand, Operand::Held(_))).count();
         // What has to come before the next value that stays.
@@ -144,14 +183,21 @@ impl Code {
                 Operand::Held(source) => *source,
             };
             let Some(at) = self.held.iter().rposition(|held| held.source == source) else { continue };
-            let stays = seen <= on_top && waiting.iter().all(|(_, since)| *since <= self.held[at].start);
+            let begins = self.held[at].start;
+            let fits = |at: usize| waiting.iter().all(|(_, since)| *since <= at);
+            let stays = seen <= on_top && fits(begins.inner);
             seen -= 1;
             if stays {
-                let begin = self.held[at].start;
+                let begins = match (waiting.is_empty(), fits(begins.outer)) {
+                    (true, _) => begins,
+                    (false, true) => begins.outer.into(),
+                    (false, false) => begins.inner.into(),
+                };
                 for (order, (instruction, _)) in waiting.drain(..).enumerate() {
-                    self.between.push(Between { at: begin, order: Order::Before(batch, order), instruction });
+                    let order = Order::Before(batch, order);
+                    self.between.push(Between { at: begins.inner, order, instruction });
                 }
-                start.get_or_insert(begin);
+                start.get_or_insert(begins);
                 kept.push(at);
             } else {
                 let held = self.held.remove(at);
@@ -162,7 +208,7 @@ impl Code {
             }
         }
         self.held.truncate(self.held.len() - kept.len());
-        let start = start.unwrap_or(self.code.len());
+        let start = start.unwrap_or_else(|| self.code.len().into());
         self.code.extend(waiting.into_iter().map(|(instruction, _)| instruction));
         start
     }
@@ -176,55 +222,28 @@ impl Code {
         wanted.zip(self.held.iter().rev()).take_while(|(source, held)| **source == held.source).count()
     }
 
-    /// Writes all instructions in their order. `pays` tells whether a function that is brought along takes fuel.
-    pub(super) fn finish(mut self, into: &mut Function, pays: impl Fn(u32) -> bool) {
+    /// All instructions in their order. `pays` tells whether a function that is brought along takes fuel.
+    pub(super) fn finish(mut self, pays: impl Fn(u32) -> bool) -> Vec<Item> {
         self.between.sort_by_key(|between| (between.at, between.order));
+        let mut items = Vec::with_capacity(self.code.len() + self.between.len());
         let mut between = self.between.into_iter().peekable();
-        let mut sink = Sink { into, last: None };
         for (at, instruction) in self.code.into_iter().enumerate() {
             while let Some(found) = between.next_if(|between| between.at <= at) {
-                sink.put(found.instruction);
+                items.push(Item::Instruction(found.instruction));
             }
             if let Some((_, bytes)) = self.carried.pop_front_if(|(carried, _)| *carried == at) {
-                sink.flush();
-                sink.into.raw(bytes);
+                items.push(Item::Carried(bytes));
                 continue;
             }
             match &mut self.counting {
                 Some(counting) => {
-                    counting.write(at, instruction, &pays, &mut |instruction| sink.put(instruction));
+                    let mut put = |instruction| items.push(Item::Instruction(instruction));
+                    counting.write(at, instruction, &pays, &mut put);
                 }
-                None => sink.put(instruction),
+                None => items.push(Item::Instruction(instruction)),
             }
         }
-        between.for_each(|found| sink.put(found.instruction));
-        sink.flush();
-    }
-}
-
-/// Where instructions are written. What is got at once after it has been set stays on the stack.
-struct Sink<'f> {
-    into: &'f mut Function,
-    /// Not yet written.
-    last: Option<Instruction<'static>>,
-}
-
-impl Sink<'_> {
-    fn put(&mut self, instruction: Instruction<'static>) {
-        if let (Instruction::LocalGet(got), Some(last @ Instruction::LocalSet(_))) =
-            (&instruction, &mut self.last)
-            && matches!(last, Instruction::LocalSet(set) if set == got)
-        {
-            *last = Instruction::LocalTee(*got);
-            return;
-        }
-        self.flush();
-        self.last = Some(instruction);
-    }
-
-    fn flush(&mut self) {
-        if let Some(last) = self.last.take() {
-            self.into.instruction(&last);
-        }
+        items.extend(between.map(|found| Item::Instruction(found.instruction)));
+        items
     }
 }

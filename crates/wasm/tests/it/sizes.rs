@@ -51,6 +51,97 @@ fn same(text: &str) {
 }
 
 #[test]
+fn what_a_loop_takes_goes_to_its_variables_at_once() {
+    same(
+        "(module (func (export \"sum\") (param i64) (result i64) (local i64 i64)
+           i64.const 0
+           i64.const 0
+           loop (param i64 i64)
+             local.set 1
+             local.tee 2
+             i64.const 1
+             i64.add
+             local.get 1
+             local.get 2
+             i64.add
+             local.get 2
+             local.get 0
+             i64.lt_u
+             br_if 0
+             drop
+             drop
+           end
+           local.get 1))",
+    );
+}
+
+#[test]
+fn several_results_go_to_variables_at_once() {
+    same(
+        "(module
+           (func (export \"both\") (param i32) (result i32 i32) local.get 0 i32.const 1)
+           (func (export \"sum\") (result i32) (local i32 i32)
+             i32.const 5
+             call 0
+             local.set 0
+             local.set 1
+             local.get 0
+             local.get 1
+             local.get 0
+             i32.mul
+             i32.sub))",
+    );
+}
+
+#[test]
+fn what_is_set_and_got_at_once_stays_on_the_stack() {
+    // Before it comes a constant, a parameter, and both.
+    for (first, then) in [
+        ("i32.const 7", "i32.sub"),
+        ("local.get 0", "i32.sub"),
+        ("i32.const 7 local.get 0", "i32.xor i32.sub"),
+        ("i32.const 7", "i32.const 1 i32.and i32.sub"),
+    ] {
+        same(&format!(
+            "(module (func (export \"f\") (param i32) (result i32) (local i32)
+               {first}
+               local.get 0
+               i32.const 3
+               i32.mul
+               local.tee 1
+               {then}
+               local.get 1
+               i32.add))"
+        ));
+    }
+}
+
+#[test]
+fn locals_of_a_type_stand_together() {
+    same(
+        "(module (func (export \"f\") (param f64 i32) (local i32 i32 i64 i64)
+           i64.const 1
+           local.set 4
+           i32.const 2
+           local.set 2
+           i64.const 3
+           local.set 5
+           i32.const 4
+           local.set 3))",
+    );
+}
+
+#[test]
+fn locals_that_are_used_most_have_short_numbers() {
+    let sets: String = (0..200).map(|local| format!("(local.set {local} (i32.const 1))")).collect();
+    let gets = "(local.set 0 (i32.add (local.get 1) (local.get 199)))".repeat(20);
+    let locals = "i32 ".repeat(200);
+    let (module, written) = again(&format!("(module (func (local {locals}) {sets} {gets}))"));
+    // The number of the last one takes a byte less in 21 places, and that of another one a byte more in one.
+    assert_eq!(module.len() - written.len(), 20, "{}", print(&written).unwrap());
+}
+
+#[test]
 fn a_function_is_left_by_a_branch() {
     same(
         "(module (global (mut i32) (i32.const 0))

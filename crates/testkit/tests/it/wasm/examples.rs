@@ -11,7 +11,7 @@ use lmlang_ir::text::{parse_program, parse_value};
 use lmlang_ir::{Const, FuncRef, RefAllocator, Type, Value};
 use lmlang_testkit::filetest::case::{self, Case};
 use lmlang_verify::Checked;
-use lmlang_wasm::{export_alone, print};
+use lmlang_wasm::{ExportOptions, ImportError, export, export_alone, import, print};
 use wasmi::Module;
 
 use super::oracle::translated;
@@ -78,6 +78,29 @@ fn what_is_written_does_what_it_does_here() {
     }
     println!("{cases} cases of {functions} functions; left out: {left:#?}");
     assert!(cases > 300 && functions > 150, "{cases} cases of {functions} functions; left out: {left:#?}");
+}
+
+/// Bytes of a module, and of the one that comes out when it has gone in; nothing where it has two memories.
+fn again(text: &str) -> Option<(usize, usize)> {
+    let written = |program| export(&Checked::full(program, NonZeroUsize::MIN), ExportOptions::default());
+    let module = written(parse_program(text, &mut RefAllocator::starting_at(1)).unwrap()).unwrap();
+    match import(&module, &mut RefAllocator::starting_at(1)) {
+        Ok(program) => Some((module.len(), written(program).unwrap().len())),
+        Err(ImportError::Unsupported { .. }) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_module_comes_out_hardly_longer_than_it_went_in() {
+    let (mut before, mut after, mut modules) = (0, 0, 0);
+    for file in files("examples") {
+        let Some((was, is)) = again(&fs::read_to_string(&file).unwrap()) else { continue };
+        assert!(is * 100 <= was * 110, "{}: {is} bytes for {was}", file.display());
+        (before, after, modules) = (before + was, after + is, modules + 1);
+    }
+    println!("{modules} modules: {after} bytes for {before}");
+    assert!(modules > 10 && after * 100 <= before * 104, "{modules} modules: {after} bytes for {before}");
 }
 
 #[test]

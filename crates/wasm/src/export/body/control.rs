@@ -143,7 +143,7 @@ impl<'p> Emitter<'_, 'p> {
             (Opcode::Loop, [round]) => self.repeat(of, *round, &control.results, inputs)?,
             (_, regions) => {
                 let ty = self.block_type(&[], &control.results);
-                let start = self.code.position();
+                let start = self.code.position().into();
                 self.code.push(Instruction::Block(ty));
                 self.name_block(of);
                 self.enter(Some((of, false)));
