@@ -7,9 +7,9 @@ use std::rc::Rc;
 use lmlang_ir::ops::Group;
 use lmlang_ir::{Attr, Const, FuncRef, Name, Op, Opcode, Program, Ref, Shape, StorageKind, Type, VarRef};
 use wasm_encoder::{
-    BlockType, CodeSection, ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection,
-    FunctionSection, GlobalType, Ieee32, Ieee64, ImportSection, Instruction, MemArg, MemArgTarget,
-    MemoryType, RefType, TableType, ValType,
+    CodeSection, ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection, FunctionSection,
+    GlobalType, Ieee32, Ieee64, ImportSection, Instruction, MemArg, MemArgTarget, MemoryType, RefType,
+    TableType, ValType,
 };
 
 use super::constants::Constants;
@@ -168,6 +168,11 @@ impl<'p> Writing<'p> {
         if self.bringing.inside { self.bringing.memory } else { 0 }
     }
 
+    /// The index of the memory of the heap.
+    pub(super) fn heap_memory(&self) -> u32 {
+        self.bringing.memory
+    }
+
     pub(super) fn function_index(&mut self, of: FuncRef) -> u32 {
         match self.bringing.inside {
             true => match self.bringing.world.get(&of) {
@@ -253,8 +258,14 @@ impl<'p> Writing<'p> {
                 }
                 Brought::Zero(ty) => self.zero(ty),
                 Brought::Closure(of) => self.passing(*of),
-                Brought::Load => self.load_bytes(),
-                Brought::Store => self.store_bytes(),
+                Brought::Load => {
+                    names.brought(index, "load_bytes");
+                    self.load_bytes()
+                }
+                Brought::Store => {
+                    names.brought(index, "store_bytes");
+                    self.store_bytes()
+                }
                 Brought::Broken(name) => self.broken(index, name, names),
             };
             functions.function(ty);
@@ -515,75 +526,6 @@ impl<'p> Writing<'p> {
         let index = self.function_index(of);
         function.instruction(&Instruction::Call(index));
         function.instruction(&Instruction::End);
-        (ty, function)
-    }
-
-    /// From an address and a length to bytes.
-    fn load_bytes(&mut self) -> (u32, wasm_encoder::Function) {
-        use Instruction::*;
-        let ty = self.types.index(vec![ValType::I32; 2], vec![ValType::I32]);
-        let (alloc, memory) = (self.runtime("alloc"), self.bringing.memory);
-        let counts = match self.meter {
-            Some(_) => {
-                let kind = I32Const(Measure::Bytes.bits().cast_signed());
-                vec![LocalGet(2), kind, self.runtime("made"), LocalGet(2), self.runtime("spend")]
-            }
-            None => Vec::new(),
-        };
-        let mut function = wasm_encoder::Function::new([(1, ValType::I32)]);
-        let body = [
-            // What lies outside of the memory must not be asked room for.
-            LocalGet(0),
-            I64ExtendI32U,
-            LocalGet(1),
-            I64ExtendI32U,
-            I64Add,
-            MemorySize(0),
-            I64ExtendI32U,
-            I64Const(16),
-            I64Shl,
-            I64GtU,
-            If(BlockType::Empty),
-            Unreachable,
-            End,
-            LocalGet(1),
-            I32Const(0),
-            LocalGet(1),
-            alloc,
-            LocalTee(2),
-            I32Const(HEADER.cast_signed()),
-            I32Add,
-            LocalGet(0),
-            LocalGet(1),
-            MemoryCopy { src_mem: 0, dst_mem: memory },
-        ];
-        for instruction in body.iter().chain(&counts).chain(&[LocalGet(2), End]) {
-            function.instruction(instruction);
-        }
-        (ty, function)
-    }
-
-    /// From an address and bytes to nothing.
-    fn store_bytes(&mut self) -> (u32, wasm_encoder::Function) {
-        use Instruction::*;
-        let ty = self.types.index(vec![ValType::I32; 2], Vec::new());
-        let mut function = wasm_encoder::Function::new([]);
-        let body = [
-            LocalGet(0),
-            LocalGet(1),
-            I32Const(HEADER.cast_signed()),
-            I32Add,
-            LocalGet(1),
-            self.load_word(),
-            MemoryCopy { src_mem: self.bringing.memory, dst_mem: 0 },
-        ];
-        let pays = match self.meter {
-            Some(_) => vec![LocalGet(1), self.runtime("spend")],
-            None => Vec::new(),
-        };
-        for instruction in body.iter().chain(&pays).chain(&[End]) {
-            function.instruction(instruction);
-        }
         (ty, function)
     }
 }

@@ -3,6 +3,7 @@
 mod body;
 mod broken;
 mod brought;
+mod bytes;
 mod constants;
 mod custom;
 mod host;

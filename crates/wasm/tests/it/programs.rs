@@ -79,6 +79,23 @@ fn what_traps_says_which_contract_does_not_hold() {
 }
 
 #[test]
+fn what_loads_and_stores_bytes_has_a_name_where_it_traps() {
+    let text = "module m
+memory ram 1
+func main () -> () {
+  piece = bytes.load 0, 4
+  bytes.store 8, piece
+  return
+}
+";
+    let text = print(&written(text).unwrap()).unwrap();
+    for name in ["lm_load_bytes", "lm_store_bytes"] {
+        assert!(text.contains(&format!("(func ${name} ")), "{name}\n{text}");
+        assert!(text.contains(&format!("call ${name}\n")), "{name}\n{text}");
+    }
+}
+
+#[test]
 fn what_has_no_contracts_is_as_it_was() {
     let module = |contracts| {
         let text = "module m\nexport \"f\" func f (x: i32) -> (i32) { return (add.i32 x, 1) }";
