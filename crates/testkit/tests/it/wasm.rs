@@ -1,5 +1,6 @@
 //! WebAssembly modules in and out.
 
+mod contracts;
 mod driven;
 mod examples;
 mod floats;

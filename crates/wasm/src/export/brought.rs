@@ -36,6 +36,8 @@ pub(super) enum Brought {
     Store,
     /// Traps where a contract does not hold, as its name says.
     Broken(Name),
+    /// Calls a function for those outside, who are within no contract.
+    Enter(FuncRef),
 }
 
 /// What WASI calls the memory that it looks into.
@@ -267,6 +269,10 @@ impl<'p> Writing<'p> {
                     self.store_bytes()
                 }
                 Brought::Broken(name) => self.broken(index, name, names),
+                Brought::Enter(of) => {
+                    names.brought(index, "enter");
+                    self.entering(*of)
+                }
             };
             functions.function(ty);
             code.function(&written);
@@ -341,7 +347,7 @@ impl<'p> Writing<'p> {
         exports: &mut ExportSection,
     ) {
         let bringing = &self.bringing;
-        let works = bringing.functions.iter().any(|of| !matches!(of, Brought::Broken(_)));
+        let works = bringing.functions.iter().any(|of| !matches!(of, Brought::Broken(_) | Brought::Enter(_)));
         let nothing = !works && bringing.constants.is_empty();
         if nothing && !bringing.shown && !bringing.calls && !self.heap {
             return;

@@ -286,9 +286,10 @@ impl<'p> Writing<'p> {
                     code.function(&body.code);
                 }
             }
+            let entry = self.entry(of, head);
             if scope.is_whole() {
                 head.exports.iter().for_each(|name| {
-                    exports.export(name, ExportKind::Func, index);
+                    exports.export(name, ExportKind::Func, entry);
                 });
             }
             if self.options.main == Some(of) {
@@ -296,14 +297,15 @@ impl<'p> Writing<'p> {
                     return Err(ExportError::NoMain { of, path: program.path(of.into()) });
                 }
                 self.free("_start")?;
-                exports.export("_start", ExportKind::Func, index);
+                exports.export("_start", ExportKind::Func, entry);
             }
             if head.start && scope.is_whole() {
                 start = Some(StartSection { function_index: index });
             }
             let given = head.exports.first().or_else(|| asked.as_ref().map(|import| &import.name));
             // Who reads a function alone wants to see what it calls.
-            names.function(index, &head.name, given.filter(|_| scope.is_whole()));
+            let named = scope.is_whole() && entry == index;
+            names.function(index, &head.name, given.filter(|_| named));
         }
         if let Some(meter) = self.meter {
             self.meet_host(meter, &mut imports, &mut exports);
