@@ -1,7 +1,7 @@
 //! Why a function cannot be checked at all.
 
-use lmlang_interp::StartError;
-use lmlang_ir::{FuncRef, Type};
+use lmlang_interp::{Fault, StartError};
+use lmlang_ir::{FuncRef, Program, Type};
 use lmlang_verify::Checked;
 use thiserror::Error;
 
@@ -39,6 +39,21 @@ pub enum Refusal {
     /// A run does not begin.
     #[error(transparent)]
     Start(#[from] StartError),
+}
+
+impl Refusal {
+    /// Why, in words, in the program of the function: of one that only the host has, what is asked of the host.
+    pub fn message(&self, program: &Program) -> String {
+        match self {
+            Refusal::Imported(function) => Fault::Imported(*function).message(program),
+            Refusal::NoFunction(_)
+            | Refusal::Captures(_)
+            | Refusal::NotVerified(_)
+            | Refusal::Parameter { .. }
+            | Refusal::OtherParameters(_)
+            | Refusal::Start(_) => self.to_string(),
+        }
+    }
 }
 
 /// Functions whose constants are collected.

@@ -11,7 +11,7 @@ use lmlang_check::{
 pub use lmlang_check::{Distinction, subjects};
 use lmlang_interp::{Environment, Limits};
 use lmlang_ir::text::print_value;
-use lmlang_ir::{FuncRef, NodeRef, Value};
+use lmlang_ir::{FuncRef, NodeRef, Program, Value};
 use tokio::sync::mpsc;
 
 use crate::cases::{Case, NewCase};
@@ -192,6 +192,7 @@ impl Engine {
         let cache = self.0.simulations.cache().clone();
         let (before, after) = (Arc::clone(before), Arc::clone(after));
         let search = move |watch: &mut Watch| {
+            let refused = |refusal| refused(after.checked.program(), &refusal);
             let mut difference = Difference::new(&before.checked, &after.checked, function, &options, &cache)
                 .map_err(refused)?;
             while watch.goes_on() {
@@ -241,8 +242,8 @@ impl Engine {
         let (cache, revision) = (self.0.simulations.cache().clone(), Arc::clone(revision));
         let options = MutationOptions { most: MOST_MUTANTS, seed: 0, limits: limits(), factor: FACTOR };
         let search = move |watch: &mut Watch| {
-            let mut mutation =
-                Mutation::new(&revision.checked, function, given, &options, &cache).map_err(refused)?;
+            let mut mutation = Mutation::new(&revision.checked, function, given, &options, &cache)
+                .map_err(|refusal| refused(revision.checked.program(), &refusal))?;
             while !mutation.advance(SLICE) {
                 if !watch.goes_on() {
                     return Err(Error::Late);
@@ -314,10 +315,10 @@ impl Watch {
         };
         self.place.take_turn();
         let cache = self.engine.0.simulations.cache().clone();
-        let mut told = Instant::now();
+        let (program, mut told) = (revision.checked.program(), Instant::now());
         let mut checker = match Checker::new(&revision.checked, function, &options, &cache) {
             Ok(checker) => checker,
-            Err(refusal) => return self.tell(sender, nothing(function, &refusal)),
+            Err(refusal) => return self.tell(sender, nothing(program, function, &refusal)),
         };
         loop {
             let goes_on = self.goes_on();
@@ -325,7 +326,7 @@ impl Watch {
                 return None;
             }
             if goes_on && let Err(refusal) = checker.advance(SLICE) {
-                return self.tell(sender, nothing(function, &refusal));
+                return self.tell(sender, nothing(program, function, &refusal));
             }
             let progress = checker.progress();
             let ending = match (&progress.state, &progress.counterexample) {
@@ -367,7 +368,7 @@ impl Watch {
 }
 
 /// The attempt of a function for which there are no inputs.
-fn nothing(function: FuncRef, refusal: &Refusal) -> Attempt {
+fn nothing(program: &Program, function: FuncRef, refusal: &Refusal) -> Attempt {
     Attempt {
         function,
         tried: 0,
@@ -375,11 +376,11 @@ fn nothing(function: FuncRef, refusal: &Refusal) -> Attempt {
         undecided: 0,
         undecided_why: Vec::new(),
         coverage: Coverage::default(),
-        ending: Some(SearchEnding::Refused(refusal.to_string())),
+        ending: Some(SearchEnding::Refused(refusal.message(program))),
         counterexample: None,
     }
 }
 
-fn refused(refusal: Refusal) -> Error {
-    Error::bad_request(refusal.to_string())
+fn refused(program: &Program, refusal: &Refusal) -> Error {
+    Error::bad_request(refusal.message(program))
 }

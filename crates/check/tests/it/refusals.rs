@@ -14,6 +14,7 @@ pub func host (e: externref) -> () { return }
 pub func endless (x: i32, e: Endless) -> () { return }
 pub func large (x: array<array<i32, 70000>, 2>) -> () { return }
 pub func without (maybe: Maybe) -> () { return }
+import \"env\" \"log\" func log (what: i32) -> (i32)
 pub func wrong (x: i32) -> (i32) {
   return x
   return x
@@ -63,6 +64,9 @@ fn what_has_no_values_is_refused_with_its_reason() {
     assert!(matches!(why("endless"), (1, NoValue::Endless(_))));
     assert!(matches!(why("large"), (0, NoValue::TooLarge(_))));
     assert_eq!(refused("wrong"), Refusal::NotVerified(named(&checked, "wrong")));
+    let asked = "`m::log` is `env.log`, `(what: i32) -> (i32)`, which only a host has: give it a body, or run the exported \
+                 module in a host that has it";
+    assert_eq!(refused("log").message(checked.program()), asked);
     assert!(search(&checked, named(&checked, "without"), &Options::default()).counterexample.is_none());
 }
 
