@@ -1,6 +1,7 @@
 //! A WebAssembly module becomes a program.
 
 mod body;
+mod indices;
 mod locals;
 mod mnemonic;
 mod names;
@@ -13,8 +14,8 @@ use std::collections::BTreeSet;
 use lmlang_ir::builder::{Builder, FunctionBuilder};
 use lmlang_ir::draft::Draft;
 use lmlang_ir::{
-    Const, FuncRef, Function, FunctionHead, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Param,
-    Program, RefAllocator, Signature, Storage, StorageKind, TableEntry, Type, VarRef, Visibility,
+    Const, Function, FunctionHead, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Param, Program,
+    RefAllocator, Storage, StorageKind, TableEntry, Type, Visibility,
 };
 use thiserror::Error;
 use wasmparser::{
@@ -25,6 +26,7 @@ use wast::Wat;
 use wast::parser::{self, ParseBuffer};
 
 use self::body::Body;
+use self::indices::Indices;
 use self::locals::{Cell, Locals};
 use self::mnemonic::mnemonic;
 use self::names::{Labels, Unique};
@@ -214,47 +216,6 @@ struct Given<'g, 'a> {
     written: &'g BTreeSet<u32>,
 }
 
-/// What the indices of a module name.
-#[derive(Debug, Default)]
-struct Indices {
-    types: Vec<Signature>,
-    functions: Vec<(FuncRef, u32)>,
-    globals: Vec<(VarRef, Type)>,
-    tables: Vec<(VarRef, Type)>,
-    /// Nothing for a segment that nobody names any more.
-    elements: Vec<Option<VarRef>>,
-    data: Vec<VarRef>,
-}
-
-impl Indices {
-    fn signature(&self, index: u32) -> &Signature {
-        &self.types[index as usize]
-    }
-
-    fn function(&self, index: u32) -> (FuncRef, &Signature) {
-        let (of, ty) = self.functions[index as usize];
-        (of, self.signature(ty))
-    }
-
-    fn global(&self, index: u32) -> (VarRef, &Type) {
-        let (of, ty) = &self.globals[index as usize];
-        (*of, ty)
-    }
-
-    fn table(&self, index: u32) -> (VarRef, &Type) {
-        let (of, ty) = &self.tables[index as usize];
-        (*of, ty)
-    }
-
-    fn elements(&self, index: u32) -> VarRef {
-        self.elements[index as usize].expect("a segment that is used was made")
-    }
-
-    fn data(&self, index: u32) -> VarRef {
-        self.data[index as usize]
-    }
-}
-
 pub(crate) fn value_type(of: ValType) -> Option<Type> {
     Some(match of {
         ValType::I32 => Type::I32,
@@ -279,7 +240,7 @@ fn declare(
     used: &Used,
     room: &mut Room,
 ) -> Result<(Indices, Vec<FunctionHead>), ImportError> {
-    let mut indices = Indices { types: read.types.clone(), ..Indices::default() };
+    let mut indices = Indices::of(&read.types);
     let mut heads = Vec::with_capacity(read.functions.len());
     let mut unique = Unique::default();
     for (index, function) in (0u32..).zip(&read.functions) {
@@ -291,10 +252,12 @@ fn declare(
         let name = unique.name(name.unwrap_or_else(|| format!("func{index}").into()));
         let locals = read.names.locals.get(&index);
         let mut params = Unique::default();
-        let param = |(at, ty): (u32, &Type)| Param {
-            name: params
-                .name(locals.and_then(|of| of.get(&at).cloned()).unwrap_or_else(|| format!("p{at}").into())),
-            ty: ty.clone(),
+        let param = |(at, ty): (u32, &Type)| {
+            let name = match locals {
+                Some(of) => params.name(of.get(&at).cloned().unwrap_or_else(|| indices.param(at))),
+                None => indices.param(at),
+            };
+            Param { name, ty: ty.clone() }
         };
         let head = FunctionHead {
             import: function.import.clone(),

@@ -31,7 +31,7 @@ impl Body<'_, '_> {
         let owner = match kind {
             Kind::Loop => {
                 let named = (0u32..).zip(params.iter().zip(&values));
-                let named = named.map(|(index, (ty, value))| (format!("p{index}"), ty.clone(), *value));
+                let named = named.map(|(at, (ty, value))| (self.indices.param(at), ty.clone(), *value));
                 self.build.loop_(label, named.collect::<Vec<_>>(), results.to_vec())
             }
             _ => self.build.block(label, results.to_vec()),
