@@ -298,18 +298,19 @@ impl Program {
         parts.join("::")
     }
 
-    /// The entities with a path, `module::name`; the last part is looked up among all kinds.
+    /// The entities with a path, `module::name`; the last part is looked up among all kinds. It may have `::` in it itself, as
+    /// names have that come from compilers.
     pub fn resolve_path(&self, path: &str) -> Vec<Ref> {
-        let mut scopes = vec![None];
-        let mut parts = path.split("::").peekable();
-        while let Some(part) = parts.next() {
-            let found: Vec<Ref> = scopes.iter().flat_map(|scope| self.lookup(*scope, part)).collect();
-            if parts.peek().is_none() {
+        let (mut scopes, mut rest) = (vec![None], path);
+        loop {
+            let found: Vec<Ref> = scopes.iter().flat_map(|scope| self.lookup(*scope, rest)).collect();
+            let Some((part, inner)) = rest.split_once("::").filter(|_| found.is_empty()) else {
                 return found;
-            }
-            scopes = found.into_iter().filter_map(|of| ModuleRef::try_from(of).ok()).map(Some).collect();
+            };
+            let outer = scopes.iter().flat_map(|scope| self.lookup(*scope, part));
+            scopes = outer.filter_map(|of| ModuleRef::try_from(of).ok()).map(Some).collect();
+            rest = inner;
         }
-        Vec::new()
     }
 
     /// What a caller can mean by a path or by a name alone, which counts in every module unless the top has it. Behind the
@@ -318,7 +319,7 @@ impl Program {
     pub fn resolve(&self, path: &str) -> Vec<Ref> {
         let anywhere = |path: &str| {
             let found = self.resolve_path(path);
-            if !found.is_empty() || path.contains("::") {
+            if !found.is_empty() {
                 return found;
             }
             self.modules().flat_map(|(module, _)| self.lookup(Some(module), path)).collect()

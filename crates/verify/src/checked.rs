@@ -54,7 +54,7 @@ impl Checked {
             return exported;
         }
         let found = functions(&mut self.program.resolve_path(given).into_iter());
-        if !found.is_empty() || given.contains("::") {
+        if !found.is_empty() {
             return found;
         }
         let modules = self.program.modules();
