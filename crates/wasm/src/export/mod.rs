@@ -261,6 +261,10 @@ impl<'p> Writing<'p> {
             .filter_map(|(of, function)| Some((*self.indices.functions.get(&of)?, of, &**function)))
             .collect();
         ordered.sort_unstable_by_key(|(index, ..)| *index);
+        let mut called: HashMap<&Name, u32> = HashMap::new();
+        for (_, _, function) in &ordered {
+            *called.entry(&function.head().name).or_default() += 1;
+        }
         for (index, of, function) in ordered {
             let head = function.head();
             let ty = self.signature(function);
@@ -305,7 +309,12 @@ impl<'p> Writing<'p> {
             let given = head.exports.first().or_else(|| asked.as_ref().map(|import| &import.name));
             // Who reads a function alone wants to see what it calls.
             let named = scope.is_whole() && entry == index;
-            names.function(index, &head.name, given.filter(|_| named));
+            // Those of several modules may have one name.
+            let name: Name = match called.get(&head.name) {
+                Some(2..) if scope.is_whole() => program.path(of.into()).into(),
+                Some(_) | None => head.name.clone(),
+            };
+            names.function(index, &name, given.filter(|_| named));
         }
         if let Some(meter) = self.meter {
             self.meet_host(meter, &mut imports, &mut exports);

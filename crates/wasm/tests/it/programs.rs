@@ -83,6 +83,20 @@ fn what_traps_says_which_contract_does_not_hold() {
 }
 
 #[test]
+fn functions_of_one_name_are_called_by_their_paths() {
+    let text = "module a
+func f () -> () { return }
+func g () -> () { return }
+module b
+export \"f\" func f () -> () { return }
+";
+    let text = print(&written(text).unwrap()).unwrap();
+    for name in ["a::f", "g", "b::f"] {
+        assert!(text.contains(&format!("(func ${name} ")), "{name}\n{text}");
+    }
+}
+
+#[test]
 fn what_loads_and_stores_bytes_has_a_name_where_it_traps() {
     let text = "module m
 memory ram 1
