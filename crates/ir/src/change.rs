@@ -225,8 +225,9 @@ impl Body {
         let variables = self.variables().map(|(variable, _)| owned(variable.into()));
         let contracts = self.contracts().map(|(contract, _)| owned(contract.into()));
         let function = (of.number(), Home::new(RefKind::Function, 0));
-        let others = std::iter::once(function).chain(regions).chain(variables).chain(contracts);
-        let mut others: Vec<(u64, Home)> = others.collect();
+        let mut others: Vec<(u64, Home)> = Vec::with_capacity(1 + self.counts.regions as usize);
+        others.push(function);
+        others.extend(regions.chain(variables).chain(contracts));
         others.sort_unstable_by_key(|(number, _)| *number);
         let mut others = others.into_iter().peekable();
         let mut homes: Vec<(u64, Home)> = Vec::with_capacity(self.counts.nodes as usize + others.len());

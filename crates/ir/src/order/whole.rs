@@ -13,15 +13,20 @@ impl Order {
     ///
     /// An element that begins a chunk twice, or that is a region, too.
     pub(crate) fn of_sequences<'a>(regions: impl IntoIterator<Item = &'a [u64]>) -> Result<Order, u64> {
-        let mut levels: Vec<Vec<(u64, Chunk)>> = Vec::new();
+        let regions = regions.into_iter();
+        // Each region has a chunk, and most have one.
+        let mut levels: Vec<Vec<(u64, Chunk)>> = match regions.size_hint() {
+            (0, _) => Vec::new(),
+            (least, _) => vec![Vec::with_capacity(least)],
+        };
         for sequence in regions {
             let mut cut = cut_level(&mut levels, 0, sequence, 0..0);
             for level in 1.. {
                 // The sentinel alone makes no level.
-                let heads: Vec<u64> = levels[level - 1][cut.clone()].iter().map(|(head, _)| *head).collect();
-                if heads.len() < 2 {
+                if cut.len() < 2 {
                     break;
                 }
+                let heads: Vec<u64> = levels[level - 1][cut.clone()].iter().map(|(head, _)| *head).collect();
                 cut = cut_level(&mut levels, level, &heads, cut);
             }
         }
