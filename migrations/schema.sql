@@ -281,6 +281,11 @@ CREATE INDEX "runs_session" ON "runs" ("session");
 
 CREATE INDEX "runs_wake" ON "runs" ("wake") WHERE "wake" IS NOT NULL;
 
+CREATE TABLE "secrets" (
+  "name" text NOT NULL PRIMARY KEY,
+  "value" blob NOT NULL
+);
+
 CREATE TABLE "sessions" (
   "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
   "id" uuid_text NOT NULL UNIQUE,

@@ -71,6 +71,8 @@ pub(crate) struct Inner {
     /// The events of all programs.
     pub(crate) feed: Feed,
     pub(crate) keyring: Keyring,
+    /// What cursors are sealed with for callers who may know of some programs only, once it was read.
+    pub(crate) cursor_secret: OnceCell<[u8; 32]>,
     tasks: TaskTracker,
     closing: CancellationToken,
     /// The publishers of open programs, which answer what is still being written while the engine closes.
@@ -145,6 +147,7 @@ impl Engine {
             entity_questions: Arc::new(Semaphore::new(entities::PARALLEL)),
             feed,
             keyring: Keyring::default(),
+            cursor_secret: OnceCell::new(),
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
             publishers: TaskTracker::new(),

@@ -10,12 +10,13 @@ use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
 use crate::config::Limits;
-use crate::cursor::{Cursor, no_cursor_of_all};
+use crate::cursor::{Cursor, ONE_PROGRAM, no_cursor_of_all};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::events::{CHUNK, Change, Event, Events, Told, WAITING};
 use crate::live::{Listener, Live};
 use crate::records;
+use crate::sealed::{Places, Seal};
 
 /// Tells the readers of all programs that there is something. A clone is a handle to the same one.
 #[derive(Clone, Debug)]
@@ -57,16 +58,16 @@ impl Engine {
     /// reader costs bounded memory and misses nothing but refusals.
     ///
     /// A place that nothing has come to is no cursor.
-    pub async fn all_events(&self, after: Option<Position>) -> Result<Events, Error> {
+    pub async fn all_events(&self, after: Option<Cursor>) -> Result<Events, Error> {
         let (sender, receiver) = mpsc::channel(WAITING);
         let (stored, refused) = (self.0.feed.stored.subscribe(), self.0.feed.refused.listen());
+        let seal = self.sealing(Places::Programs).await?;
         let newest = self.store().position().await?;
-        let seen = after.unwrap_or(newest);
-        if seen.log > newest.log || seen.change > newest.change {
-            let why = format!("the newest one is `{}`", Cursor::All(newest));
-            return Err(no_cursor_of_all(Cursor::All(seen).to_string(), why));
-        }
-        let reader = Reader { engine: self.clone(), sender, seen };
+        let seen = match after {
+            None => newest,
+            Some(after) => self.place_of(after, newest).await?,
+        };
+        let reader = Reader { engine: self.clone(), sender, seen, seal };
         self.spawn(async move {
             // An error means that the reader has gone away, or that the store cannot be read.
             reader.follow(stored, refused).await.ok();
@@ -76,7 +77,32 @@ impl Engine {
 
     /// The place behind everything that happened so far: a reader of all events that goes on after it misses nothing.
     pub async fn cursor(&self) -> Result<Cursor, Error> {
-        Ok(Cursor::All(self.store().position().await?))
+        let seal = self.sealing(Places::Programs).await?;
+        Ok(Cursor::behind(self.store().position().await?, seal.as_ref()))
+    }
+
+    /// The place of a cursor that this caller may have been given, when this is the newest one. Who may know of some programs
+    /// only is told nothing of where others are.
+    async fn place_of(&self, cursor: Cursor, newest: Position) -> Result<Position, Error> {
+        let refused = |why: String| no_cursor_of_all(cursor.to_string(), why);
+        let place = match cursor {
+            // The beginning tells nothing.
+            Cursor::All(place) if self.is_unlimited() || place == Position::default() => place,
+            Cursor::All(_) => {
+                return Err(refused("it is not one of those that this token is given".to_owned()));
+            }
+            Cursor::Sealed(sealed) => match self.seal(Places::Programs).await?.open(&sealed) {
+                Some([log, change]) => Position { log, change },
+                None => return Err(refused("it was not given by a server with this database".to_owned())),
+            },
+            Cursor::Program(_) => return Err(refused(ONE_PROGRAM.to_owned())),
+        };
+        let is_ahead = place.log > newest.log || place.change > newest.change;
+        match (is_ahead, self.is_unlimited()) {
+            (false, _) => Ok(place),
+            (true, true) => Err(refused(format!("the newest one is `{}`", Cursor::All(newest)))),
+            (true, false) => Err(refused("nothing has come to it".to_owned())),
+        }
     }
 
     async fn event_of(&self, what: What) -> Result<Event, Error> {
@@ -101,6 +127,8 @@ struct Reader {
     engine: Engine,
     sender: mpsc::Sender<Result<Told, Error>>,
     seen: Position,
+    /// For one who may know of some programs only.
+    seal: Option<Seal>,
 }
 
 /// The reader has gone away, or the store cannot be read.
@@ -154,7 +182,8 @@ impl Reader {
         if !self.engine.sees(program) {
             return Ok(());
         }
-        let told = Told { cursor: Cursor::All(self.seen), program, event };
+        let cursor = Cursor::behind(self.seen, self.seal.as_ref());
+        let told = Told { cursor, program, event };
         self.sender.send(Ok(told)).await.map_err(|_| Ended)
     }
 

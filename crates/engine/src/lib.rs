@@ -4,8 +4,8 @@
 //! simulations on bounded threads. It does not know how requests arrive or what answers look like.
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
-//! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`], `choosing` and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
-//! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, [`ended`] for that in words, `places` for how runs share the processor, [`cases`], [`standing`] and `case_runner` for test cases,
+//! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`], `choosing` and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`],
+//! `feed` and `sealed`, [`simulate`], [`stream`] and `recall` for what subscribers get, [`ended`] for that in words, `places` for how runs share the processor, [`cases`], [`standing`] and `case_runner` for test cases,
 //! [`bisect`] and [`comparing`] for answers across revisions, [`flows`] for durable runs, [`entities`] and [`manager`] for what is kept beside programs, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go, [`backup`] for taking them elsewhere, [`grant`], [`tokens`] and [`keyring`] for what a caller
 //! may do.
@@ -59,6 +59,7 @@ mod records;
 pub mod request;
 pub mod resolving;
 pub mod reverting;
+mod sealed;
 mod secret;
 pub mod simulate;
 mod since;
@@ -100,13 +101,14 @@ pub use events::{Change, Event, Events, Told};
 pub use flows::answering::{Answer, AnswerOutcome};
 pub use flows::checkup::{RunAilment, RunSymptom};
 pub use flows::code::{Accepted, FlowCode, Halt, LetGo};
+pub use flows::cursor::{RunCursor, RunPlace, UnknownRunCursor};
 pub use flows::listing::{InterruptInfo, Page, RunInfo, RunsWanted, SessionInfo, StepInfo};
 pub use flows::metrics::{CallMetrics, ClassMetrics, Metrics, MetricsWanted, ModelMetrics, ToolMetrics};
 pub use flows::moving::Moved;
 pub use flows::rewinding::Rewound;
 pub use flows::spans::{Finished, Span, Tracer};
 pub use flows::starting::{StartRun, StartSession};
-pub use flows::told::{RunCursor, RunEventKind, RunEvents, RunTold, RunsOf};
+pub use flows::told::{RunEventKind, RunEvents, RunTold, RunsOf};
 pub use flows::turning::{Turn, Turned};
 pub use flows::work::{Effect, Repeat, Teller, Work};
 pub use futures_util::future::BoxFuture;
@@ -122,6 +124,7 @@ pub use past::{HistoryPage, HistoryQuery, Place};
 pub use request::Call;
 pub use resolving::Resolution;
 pub use reverting::{RevertRequest, Reverted};
+pub use sealed::{Sealed, UnknownSealed};
 pub use secret::Secret;
 pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status};
 pub use standing::{CaseRun, CaseStatus, Effort, End, MOST_RUNS, Standing, Stored};

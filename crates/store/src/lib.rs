@@ -6,7 +6,7 @@
 //! it is.
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
-//! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, runs, journal, interrupts,
+//! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, secrets, runs, journal, interrupts,
 //! sessions, removals, entities, moment, manager, doctor, backup.
 
 mod actors;
@@ -43,6 +43,7 @@ mod programs;
 mod queue;
 mod removals;
 mod runs;
+mod secrets;
 mod sessions;
 mod simulations;
 mod snapshots;

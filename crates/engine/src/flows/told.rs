@@ -2,8 +2,6 @@
 //! not stored.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,51 +14,9 @@ use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::flows::cursor::{RunCursor, RunPlace};
 use crate::flows::live::decode;
-
-/// Where a listener goes on: behind one of the events that an entry is told as. Written as `j12.1`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RunCursor {
-    /// The position of the entry among those of all journals.
-    pub position: u64,
-    /// Which event of the entry, from 0 on.
-    pub event: u32,
-}
-
-/// The text is no cursor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a cursor looks like `j12.0`")]
-pub struct UnknownRunCursor;
-
-impl fmt::Display for RunCursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "j{}.{}", self.position, self.event)
-    }
-}
-
-impl FromStr for RunCursor {
-    type Err = UnknownRunCursor;
-
-    fn from_str(text: &str) -> Result<RunCursor, UnknownRunCursor> {
-        let (position, event) =
-            text.strip_prefix('j').and_then(|rest| rest.split_once('.')).ok_or(UnknownRunCursor)?;
-        let position = position.parse().map_err(|_| UnknownRunCursor)?;
-        let cursor = RunCursor { position, event: event.parse().map_err(|_| UnknownRunCursor)? };
-        // A number can be read of more texts than it is written as.
-        if cursor.to_string() == text { Ok(cursor) } else { Err(UnknownRunCursor) }
-    }
-}
-
-impl RunCursor {
-    /// Reads a cursor among the events of runs.
-    pub fn of_runs(given: &str) -> Result<RunCursor, Error> {
-        given.parse().map_err(|_: UnknownRunCursor| no_cursor_of_runs(given, "one looks like `j12.0`"))
-    }
-}
-
-fn no_cursor_of_runs(given: impl Into<String>, why: impl Into<String>) -> Error {
-    Error::CursorInvalid { given: given.into(), of: "the events of runs", why: why.into() }
-}
+use crate::sealed::{Places, Seal};
 
 /// What kind of event it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -180,11 +136,6 @@ const WAITING: usize = 16;
 const LOOKS: Duration = Duration::from_millis(500);
 
 impl Engine {
-    /// The cursor behind everything that has happened to runs.
-    pub async fn run_cursor(&self) -> Result<RunCursor, Error> {
-        Ok(RunCursor { position: self.store().journal_position().await?, event: u32::MAX })
-    }
-
     /// What happens to runs after a cursor, without a gap; without one, from now on.
     pub async fn run_events(&self, of: &RunsOf, after: Option<RunCursor>) -> Result<RunEvents, Error> {
         let of = match of {
@@ -199,15 +150,15 @@ impl Engine {
             },
         };
         let passing = self.0.flows.passing.subscribe();
-        let newest = self.run_cursor().await?;
-        if let Some(after) = after.filter(|after| after.position > newest.position) {
-            let why = format!("the newest one is `j{}.0`", newest.position);
-            return Err(no_cursor_of_runs(after.to_string(), why));
-        }
+        let seal = self.sealing(Places::Runs).await?;
+        let newest = self.newest_place().await?;
+        let seen = match after {
+            None => newest,
+            Some(after) => self.run_place(after, newest).await?,
+        };
         let (sender, receiver) = mpsc::channel(WAITING);
-        let seen = after.unwrap_or(newest);
         let (runs, others) = (HashMap::new(), HashSet::new());
-        let listener = Listener { engine: self.clone(), of, sender, seen, runs, others };
+        let listener = Listener { engine: self.clone(), of, sender, seen, seal, runs, others };
         self.spawn(listener.follow(passing));
         Ok(receiver)
     }
@@ -217,7 +168,9 @@ struct Listener {
     engine: Engine,
     of: JournalsOf,
     sender: mpsc::Sender<Result<RunTold, Error>>,
-    seen: RunCursor,
+    seen: RunPlace,
+    /// For one who may know of the runs of some programs only.
+    seal: Option<Seal>,
     /// The flows of runs that are told of.
     runs: HashMap<Uuid, Option<Arc<Flow>>>,
     /// Runs that are not.
@@ -294,7 +247,7 @@ impl Listener {
             for row in rows {
                 self.tell(&row).await?;
             }
-            self.seen = self.seen.max(RunCursor { position: last, event: u32::MAX });
+            self.seen = self.seen.max(RunPlace { position: last, event: u32::MAX });
             if !whole {
                 return Ok(());
             }
@@ -316,13 +269,14 @@ impl Listener {
             events.push((RunEventKind::Finished, None, None, json!({ "status": status })));
         }
         for ((kind, node, text, data), event) in events.into_iter().zip(0..) {
-            let cursor = RunCursor { position: row.position, event };
-            if cursor <= self.seen {
+            let place = RunPlace { position: row.position, event };
+            if place <= self.seen {
                 continue;
             }
+            let cursor = self.cursor(place);
             let told = RunTold { cursor, run: row.run, at: entry.time, kind, node, text, data };
             self.send(told).await.map_err(Ok)?;
-            self.seen = cursor;
+            self.seen = place;
         }
         Ok(())
     }
@@ -357,7 +311,8 @@ impl Listener {
             return Ok(());
         }
         let Passing { run, at, kind, node, text, data, stored: _ } = told;
-        self.send(RunTold { cursor: self.seen, run, at, kind, node: Some(node), text, data }).await
+        let cursor = self.cursor(self.seen);
+        self.send(RunTold { cursor, run, at, kind, node: Some(node), text, data }).await
     }
 
     /// Whether a run is one of those that are told of.
@@ -387,6 +342,11 @@ impl Listener {
         is_one
     }
 
+    /// The cursor of a place as this listener is given it.
+    fn cursor(&self, place: RunPlace) -> RunCursor {
+        RunCursor::behind(place, self.seal.as_ref())
+    }
+
     /// Tells an event, without secrets.
     async fn send(&self, mut told: RunTold) -> Result<(), Ended> {
         let hidden = self.engine.0.flows.redaction();
@@ -402,7 +362,7 @@ impl Listener {
             JournalsOf::All | JournalsOf::Session(..) | JournalsOf::Programs(_) => Uuid::nil(),
         };
         let told = RunTold {
-            cursor: self.seen,
+            cursor: self.cursor(self.seen),
             run,
             at,
             kind: RunEventKind::Gap,

@@ -154,17 +154,16 @@ async fn busy(fixture: &Fixture) -> Vec<String> {
 async fn the_events_of_all_programs_go_on_after_each_of_them() {
     let fixture = Fixture::new(OFTEN).await;
     let start = fixture.engine.cursor().await.unwrap();
-    let Cursor::All(start) = start else { panic!("{start}") };
+    assert!(matches!(start, Cursor::All(_)), "{start}");
     let mut live = fixture.engine.all_events(None).await.unwrap();
     let expected = busy(&fixture).await;
     let mut cursors = vec![start];
     for event in &expected {
         let told = told(&mut live).await.unwrap();
-        let Cursor::All(position) = told.cursor else { panic!("{told:?}") };
-        cursors.push(position);
+        cursors.push(told.cursor);
         assert_eq!(name(&fixture.engine, told).await, *event);
     }
-    assert_eq!(Cursor::All(cursors[expected.len()]), fixture.engine.cursor().await.unwrap());
+    assert_eq!(cursors[expected.len()], fixture.engine.cursor().await.unwrap());
     // From each of them on, after a restart as well.
     let fixture = fixture.reopened(&[]).await;
     for (seen, cursor) in cursors.iter().enumerate() {

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use lmlang_engine::{
-    Arrival, Call, Change, Distance, Engine, Error, Event, Events, MergeRequest, Outcome, Proposal,
-    RevertRequest, Selector, Way, Which,
+    Arrival, Call, Change, Distance, Engine, Error, Event, Events, MergeRequest, NewToken, Outcome, Proposal,
+    RevertRequest, Scope, Selector, Unnamed, Way, Which,
 };
+use lmlang_history::log::ActorKind;
 use lmlang_history::request::{AddText, EditRequest};
 use tokio::task::JoinSet;
 
@@ -99,6 +100,42 @@ async fn no_edit_of_any_replica_is_lost() {
     assert_eq!(hashes.len(), 1);
     let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
     assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
+    for engine in &engines[1..] {
+        engine.close().await;
+    }
+}
+
+/// What is sealed for a caller who may know of some programs only, every replica reads, whichever was the first to need the key.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sealed_cursor_of_one_replica_is_read_by_the_others() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    fixture.create("shop", TEXT).await;
+    let engines = [fixture.engine.clone(), fixture.replica().await, fixture.replica().await];
+    let programs = Some(vec![Selector::Name("shop".to_owned())]);
+    let (kind, scopes) = (ActorKind::Agent, vec![Scope::Edit]);
+    let new = NewToken { name: "planner".to_owned(), kind, scopes, programs, expires: None };
+    let (_, secret) = engines[0].create_token(new, &call().actor).await.unwrap();
+    let mut asked = JoinSet::new();
+    for engine in engines.clone() {
+        let secret = secret.clone();
+        asked.spawn(async move {
+            let grant = engine.admit(Some(secret.reveal()), Unnamed::Nobody).await.unwrap();
+            let seen = grant.engine().expect("it is limited").clone();
+            let cursor = seen.cursor().await.unwrap();
+            (seen, cursor)
+        });
+    }
+    let asked = asked.join_all().await;
+    apply(&fixture.engine, adds("one"), &call()).await;
+    for (seen, _) in &asked {
+        for (_, cursor) in &asked {
+            let mut events = seen.all_events(Some(*cursor)).await.unwrap();
+            assert!(matches!(next(&mut events).await, Some(Event::Entry(entry)) if entry.number == 2));
+        }
+    }
     for engine in &engines[1..] {
         engine.close().await;
     }

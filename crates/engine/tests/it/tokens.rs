@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use lmlang_engine::{
-    Denied, Engine, Error, Event, Grant, Limits, NewToken, Scope, Secret, Selector, Token, Unnamed,
+    Cursor, Denied, Engine, Error, Event, Events, Grant, Limits, NewToken, Scope, Secret, Selector, Token,
+    Unnamed,
 };
 use lmlang_history::log::{Actor, ActorKind};
 
@@ -175,4 +176,76 @@ async fn a_limited_handle_knows_of_no_other_program() {
     assert!(matches!(told.event, Event::Program { name, .. } if name == "mine"));
     let gone = seen.find(&Selector::Name("other".to_owned())).await;
     assert!(matches!(gone, Err(Error::NotFound { retired: false, .. })), "{gone:?}");
+}
+
+/// The name that the program of the next event has, and where to go on behind it.
+async fn next(events: &mut Events) -> (String, Cursor) {
+    let told =
+        tokio::time::timeout(PATIENCE, events.recv()).await.expect("soon").expect("one").expect("event");
+    let Event::Program { name, .. } = told.event else { panic!("{told:?}") };
+    (name, told.cursor)
+}
+
+async fn describe(engine: &Engine, program: &str, doc: &str) {
+    let program = Selector::Name(program.to_owned());
+    engine.update_program(&program, None, Some(doc), &call()).await.expect("it is there");
+}
+
+async fn refused(engine: &Engine, cursor: Cursor) -> String {
+    let refused = engine.all_events(Some(cursor)).await.expect_err("it is no cursor");
+    assert!(matches!(refused, Error::CursorInvalid { .. }), "{refused}");
+    refused.to_string().replace(&cursor.to_string(), "GIVEN")
+}
+
+#[tokio::test]
+async fn places_of_a_limited_handle_say_nothing_of_others() {
+    let fixture = Fixture::new(OFTEN).await;
+    for name in ["mine", "other"] {
+        fixture.create(name, "").await;
+    }
+    let grant = limited(&fixture.engine, "planner", "mine").await;
+    let seen = grant.engine().expect("it is limited");
+    let start = seen.cursor().await.expect("there is one");
+    // What nobody can tell apart tells nothing: neither that it is the same place, nor that others went on meanwhile.
+    let same = seen.cursor().await.expect("there is one");
+    assert!(matches!((start, same), (Cursor::Sealed(_), Cursor::Sealed(_))) && start != same);
+    let mut live = seen.all_events(None).await.expect("events can be heard");
+    describe(&fixture.engine, "other", "new").await;
+    describe(&fixture.engine, "mine", "new").await;
+    let (name, behind) = next(&mut live).await;
+    assert!(name == "mine" && matches!(behind, Cursor::Sealed(_)), "{behind}");
+    for from in [start, same] {
+        let mut events = seen.all_events(Some(from)).await.expect("it goes on");
+        assert_eq!(next(&mut events).await.0, "mine");
+    }
+    // No number is compared with where others are; the beginning is where everybody begins.
+    for cursor in ["p1.0", "p2.2", "p999.999"] {
+        let cursor = Cursor::of_all(cursor).expect("it is written like one");
+        let why = refused(seen, cursor).await;
+        assert_eq!(
+            why,
+            "`GIVEN` is not a cursor of the events of all programs: it is not one of those that this token is given"
+        );
+    }
+    let first = Cursor::of_all("p0.0").expect("it is written like one");
+    let mut events = seen.all_events(Some(first)).await.expect("it begins");
+    assert_eq!(next(&mut events).await.0, "mine");
+    let made_up = Cursor::of_all(&format!("p~{}", "A".repeat(64))).expect("it is written like one");
+    for engine in [seen, &fixture.engine] {
+        let why = refused(engine, made_up).await;
+        assert!(why.ends_with("it was not given by a server with this database"), "{why}");
+    }
+    assert!(fixture.engine.all_events(Some(start)).await.is_ok(), "who may know of all may read it");
+
+    // Of another process, for another token; and in a database that has forgotten what came last.
+    describe(&fixture.engine, "mine", "newer").await;
+    let lost = seen.cursor().await.expect("there is one");
+    let forget = "DELETE FROM program_changes WHERE key = (SELECT MAX(key) FROM program_changes)";
+    let fixture = fixture.reopened(&[forget]).await;
+    let grant = limited(&fixture.engine, "reader", "mine").await;
+    let seen = grant.engine().expect("it is limited");
+    let mut events = seen.all_events(Some(start)).await.expect("it goes on");
+    assert_eq!(next(&mut events).await.0, "mine");
+    let why = refused(seen, lost).await;
+    assert_eq!(why, "`GIVEN` is not a cursor of the events of all programs: nothing has come to it");
 }

@@ -334,6 +334,40 @@ fn somebody_has_decided_about_every_field() {
 }
 
 /// Keys that somebody else used tell nothing of what for.
+/// Who may know of the runs of some programs learns of no place how much happened to all runs.
+#[tokio::test]
+async fn a_limited_caller_is_given_cursors_of_runs_that_say_nothing() {
+    let two = Two::new().await;
+    let caller = two.caller(Scope::Admin, Some("world")).await;
+    let executor = &two.world.executor;
+    let run = two.document(r#"{ run(id: "RUN") { cursor } }"#);
+    let answer = ask_as(executor, &caller, &run, json!({})).await;
+    let sealed =
+        |cursor: &Value| cursor.as_str().is_some_and(|text| text.starts_with("j~") && text.len() == 66);
+    assert!(sealed(&answer["data"]["run"]["cursor"]), "{answer}");
+    let events = "subscription($after: String!) { runEvents(after: $after) { cursor kind } }";
+    let mut told = stream_as(executor, &caller, events, json!({ "after": "j0.0" }));
+    let first = soon(told.next()).await.expect("there is an event")["data"]["runEvents"].clone();
+    let second = soon(told.next()).await.expect("there is an event")["data"]["runEvents"].clone();
+    assert!(sealed(&first["cursor"]) && sealed(&second["cursor"]), "{first} {second}");
+    let mut told = stream_as(executor, &caller, events, json!({ "after": first["cursor"] }));
+    let again = soon(told.next()).await.expect("there is an event")["data"]["runEvents"].clone();
+    assert_eq!(again["kind"], second["kind"]);
+    assert_ne!(again["cursor"], second["cursor"], "a place is another text each time");
+    let mut why = Vec::new();
+    for cursor in ["j1.0", "j2.1", "j9999.0"] {
+        let mut told = stream_as(executor, &caller, events, json!({ "after": cursor }));
+        let refused = soon(told.next()).await.expect("there is an answer")["errors"][0].clone();
+        assert_eq!(refused["extensions"]["code"], "CURSOR_INVALID", "{refused}");
+        why.push(refused["message"].as_str().expect("it has one").replace(cursor, "GIVEN"));
+    }
+    why.dedup();
+    assert_eq!(
+        why,
+        ["`GIVEN` is not a cursor of the events of runs: it is not one of those that this token is given"]
+    );
+}
+
 #[tokio::test]
 async fn a_limited_caller_has_keys_of_its_own() {
     let two = Two::new().await;

@@ -263,6 +263,7 @@ async fn lists_and_events_are_those_of_ones_own_programs() {
         "{answer}"
     );
     assert!(!two.tells(&answer.to_string()), "{answer}");
+    assert!(answer["data"]["eventCursor"].as_str().is_some_and(is_sealed), "{answer}");
 
     const EVENTS: &str = "subscription { programEvents { __typename cursor programId actor { name } ... on ProgramChanged { name } } }";
     let mut socket = introduced(&two, bearer(&two.limited)).await;
@@ -291,12 +292,40 @@ async fn lists_and_events_are_those_of_ones_own_programs() {
     let mut seen = String::new();
     for _ in 0..4 {
         let event = socket.next().await.expect("the socket stays open");
-        assert_eq!(event["payload"]["data"]["programEvents"]["programId"], two.mine.as_str(), "{event}");
+        let told = &event["payload"]["data"]["programEvents"];
+        assert_eq!(told["programId"], two.mine.as_str(), "{event}");
+        assert!(told["cursor"].as_str().is_some_and(is_sealed), "{event}");
         seen.push_str(&event.to_string());
     }
     assert!(!two.tells(&seen), "{seen}");
     assert!(events.until(&two.mine).await, "{}", events.seen);
     assert!(!two.tells(&events.seen), "{}", events.seen);
+}
+
+/// Whether a cursor hides how much happened to all programs.
+fn is_sealed(cursor: &str) -> bool {
+    cursor.strip_prefix("p~").is_some_and(|sealed| sealed.len() == 64)
+}
+
+/// How much happens to other programs cannot be found by trying: who may know of some programs is answered the same for any
+/// number, wherever the log is.
+#[tokio::test]
+async fn no_cursor_tells_how_far_others_are() {
+    let two = Two::new().await;
+    let mut answers = Vec::new();
+    for cursor in ["p0.1", "p1.0", "p2.2", "p3.3", "p4.4", "p9999.9999", "p18446744073709551615.0"] {
+        let events = format!(r#"subscription {{ programEvents(after: "{cursor}") {{ cursor }} }}"#);
+        let mut events = Events::open_as(&two.real.server, &events, &two.limited).await;
+        assert!(
+            events.until("event: complete").await && events.seen.contains("CURSOR_INVALID"),
+            "{}",
+            events.seen
+        );
+        let (_, body) = events.seen.split_once("\r\n\r\n").expect("it has a head");
+        let given = [cursor.to_owned(), "\0".to_owned(), "\0".to_owned()];
+        answers.push(bare(body, &given));
+    }
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
 }
 
 #[tokio::test]

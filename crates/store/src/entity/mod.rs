@@ -23,6 +23,7 @@ pub(crate) mod programs;
 pub(crate) mod relations;
 pub(crate) mod removals;
 pub(crate) mod runs;
+pub(crate) mod secrets;
 pub(crate) mod sessions;
 pub(crate) mod simulations;
 pub(crate) mod snapshots;

@@ -14,6 +14,7 @@ mod objects;
 mod packing;
 mod programs;
 mod replicas;
+mod secrets;
 mod simulations;
 mod tls;
 mod tokens;

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use lmlang_engine::{
     Answer, AnswerOutcome, Call, Engine, Error, InterruptFilter, InterruptInfo, InterruptStanding, RunCursor,
-    RunEventKind, RunFilter, RunInfo, RunStatus, RunsOf, SnapshotPolicy, StartRun, StartSession,
+    RunEventKind, RunFilter, RunInfo, RunPlace, RunStatus, RunsOf, SnapshotPolicy, StartRun, StartSession,
 };
 use lmlang_flow::{Definition, Flow, Reducer};
 use serde_json::{Value, json};
@@ -281,7 +281,7 @@ async fn listeners_go_on_behind_any_event() {
         assert_eq!(read, *cursor);
         assert_eq!(from(read, all.len() - index - 1).await, all[index + 1..]);
     }
-    let ahead = RunCursor { position: 1 << 40, event: 0 };
+    let ahead = RunCursor::At(RunPlace { position: 1 << 40, event: 0 });
     let ahead = engine.run_events(&RunsOf::All, Some(ahead)).await.expect_err("nothing is there");
     assert!(matches!(ahead, Error::CursorInvalid { .. }));
 }

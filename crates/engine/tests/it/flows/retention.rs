@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lmlang_engine::{
     AnswerOutcome, Call, Clock, Content, Creation, Engine, Error, Limits, NewProgramRequest, RunCursor,
-    RunEventKind, RunFilter, RunStatus, RunsOf, SnapshotPolicy, StartRun, StartSession, Turn,
+    RunEventKind, RunFilter, RunPlace, RunStatus, RunsOf, SnapshotPolicy, StartRun, StartSession, Turn,
 };
 use lmlang_history::log::Origin;
 use lmlang_store::{
@@ -311,31 +311,34 @@ async fn listeners_go_on_behind_what_is_gone() {
     let kept = Kept::new().await;
     let engine = &kept.engine;
     let all = [kept.ended().await, kept.ended().await];
-    let told = |after: RunCursor| async move {
+    let told = |after: RunPlace| async move {
+        let after = RunCursor::At(after);
         let mut events = engine.run_events(&RunsOf::All, Some(after)).await.expect("told");
-        let (mut seen, mut cursor) = (Vec::new(), after);
+        let (mut seen, mut cursor) = (Vec::new(), RunPlace::default());
         loop {
             let told = events.recv().await.expect("it goes on").expect("it can be read");
-            cursor = cursor.max(told.cursor);
+            let RunCursor::At(place) = told.cursor else { panic!("it may know of all: {told:?}") };
+            cursor = cursor.max(place);
             seen.push(told.run);
             if told.kind == RunEventKind::Finished && told.run != all[0] {
                 return (seen, cursor);
             }
         }
     };
-    let (seen, newest) = told(RunCursor::default()).await;
+    let (seen, newest) = told(RunPlace::default()).await;
     assert!(seen.contains(&all[0]) && seen.contains(&all[1]));
-    let middle = RunCursor { position: 1, event: 0 };
+    let middle = RunPlace { position: 1, event: 0 };
     kept.day(40);
     assert_eq!(kept.remove().await.runs, 2);
-    let ahead = RunCursor { position: newest.position + 1, event: 0 };
+    let ahead = RunCursor::At(RunPlace { position: newest.position + 1, event: 0 });
     let ahead = engine.run_events(&RunsOf::All, Some(ahead)).await.expect_err("nothing is there");
     assert!(matches!(ahead, Error::CursorInvalid { .. }));
-    assert_eq!(engine.run_cursor().await.expect("told").position, newest.position);
+    let end = RunPlace { position: newest.position, event: u32::MAX };
+    assert_eq!(engine.run_cursor().await.expect("told"), RunCursor::At(end));
     let young = kept.ended().await;
-    for after in [RunCursor::default(), middle, newest] {
+    for after in [RunPlace::default(), middle, newest] {
         let (seen, cursor) = told(after).await;
-        assert!(seen.iter().all(|run| *run == young), "behind {after}: {seen:?}");
+        assert!(seen.iter().all(|run| *run == young), "behind {after:?}: {seen:?}");
         assert!(cursor > newest, "positions are never given again");
     }
 }

@@ -1,0 +1,210 @@
+//! Places in a feed, for callers who may know of some programs only.
+//!
+//! A place counts what happened to all programs, so such a caller is given it as a text that says nothing: neither how much
+//! happened, nor whether two places are the same, nor how far they lie apart. The key is in the database: every process over it
+//! reads what another one wrote, after a restart too.
+
+use std::fmt;
+use std::str::FromStr;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
+
+use crate::clock::Clock;
+use crate::engine::Engine;
+use crate::error::Error;
+
+/// The secret of the database that keys are derived from.
+const SECRET: &str = "cursors";
+
+/// Bytes of what makes two texts of one place differ.
+const NONCE: usize = 16;
+/// Bytes of a place.
+const PLACE: usize = 16;
+/// Bytes by which a text is known that was made with the key.
+const TAG: usize = 16;
+const BYTES: usize = NONCE + PLACE + TAG;
+
+/// A place that only processes over the same database can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sealed([u8; BYTES]);
+
+/// The text is nothing sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("64 characters of base64 are expected")]
+pub struct UnknownSealed;
+
+impl fmt::Display for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&BASE64.encode(self.0))
+    }
+}
+
+impl FromStr for Sealed {
+    type Err = UnknownSealed;
+
+    fn from_str(text: &str) -> Result<Sealed, UnknownSealed> {
+        let bytes = BASE64.decode(text).map_err(|_| UnknownSealed)?;
+        bytes.try_into().map(Sealed).map_err(|_| UnknownSealed)
+    }
+}
+
+/// The feeds whose places are sealed, each with keys of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Places {
+    /// Among the events of all programs.
+    Programs,
+    /// Among the events of runs.
+    Runs,
+}
+
+impl Places {
+    /// What the keys are for: they follow from these words, which never change.
+    const fn contexts(self) -> [&'static str; 2] {
+        match self {
+            Places::Programs => {
+                ["lmlang 2026-11-28 cursors of programs", "lmlang 2026-11-28 tags of programs"]
+            }
+            Places::Runs => ["lmlang 2026-11-28 cursors of runs", "lmlang 2026-11-28 tags of runs"],
+        }
+    }
+}
+
+/// Seals places of one feed, and opens them: the keyed BLAKE3 as a stream over each, and as the tag of that.
+pub(crate) struct Seal {
+    stream: [u8; 32],
+    tag: [u8; 32],
+    clock: Clock,
+}
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seal(..)")
+    }
+}
+
+impl Seal {
+    fn new(secret: &[u8; 32], places: Places, clock: Clock) -> Seal {
+        let [stream, tag] = places.contexts().map(|context| blake3::derive_key(context, secret));
+        Seal { stream, tag, clock }
+    }
+
+    /// The place, another text each time.
+    pub(crate) fn close(&self, place: [u64; 2]) -> Sealed {
+        let mut bytes = [0; BYTES];
+        let (nonce, rest) = bytes.split_at_mut(NONCE);
+        let (hidden, tag) = rest.split_at_mut(PLACE);
+        self.clock.random(nonce);
+        let [first, second] = place.map(u128::from);
+        let mask = self.mask(nonce);
+        hidden.copy_from_slice(&(((first << 64) | second) ^ mask).to_be_bytes());
+        tag.copy_from_slice(&self.tag(nonce, hidden));
+        Sealed(bytes)
+    }
+
+    /// The place of what was sealed with this key; none of anything else.
+    pub(crate) fn open(&self, sealed: &Sealed) -> Option<[u64; 2]> {
+        let (nonce, rest) = sealed.0.split_at(NONCE);
+        let (hidden, tag) = rest.split_at(PLACE);
+        // Compared as a whole: how long it takes tells nothing of how much of a guess is right.
+        let differs =
+            self.tag(nonce, hidden).iter().zip(tag).fold(0, |all, (one, other)| all | (one ^ other));
+        if differs != 0 {
+            return None;
+        }
+        let place = hidden.iter().fold(0_u128, |place, byte| (place << 8) | u128::from(*byte));
+        let place = place ^ self.mask(nonce);
+        Some([(place >> 64) as u64, place as u64])
+    }
+
+    fn mask(&self, nonce: &[u8]) -> u128 {
+        let stream = blake3::keyed_hash(&self.stream, nonce);
+        stream.as_bytes().iter().take(PLACE).fold(0, |mask, byte| (mask << 8) | u128::from(*byte))
+    }
+
+    fn tag(&self, nonce: &[u8], hidden: &[u8]) -> [u8; TAG] {
+        let mut tag = [0; TAG];
+        blake3::Hasher::new_keyed(&self.tag).update(nonce).update(hidden).finalize_xof().fill(&mut tag);
+        tag
+    }
+}
+
+impl Engine {
+    /// What seals places of a feed for this caller; none for one who may know of all programs.
+    pub(crate) async fn sealing(&self, places: Places) -> Result<Option<Seal>, Error> {
+        match self.is_unlimited() {
+            true => Ok(None),
+            false => self.seal(places).await.map(Some),
+        }
+    }
+
+    /// What seals places of a feed, and opens them.
+    pub(crate) async fn seal(&self, places: Places) -> Result<Seal, Error> {
+        let clock = &self.0.clock;
+        let secret = self.0.cursor_secret.get_or_try_init(|| async {
+            let mut new = [0; 32];
+            clock.random(&mut new);
+            self.store().secret(SECRET, new).await
+        });
+        Ok(Seal::new(secret.await?, places, clock.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn seal(secret: u8, places: Places) -> Seal {
+        Seal::new(&[secret; 32], places, Clock::default())
+    }
+
+    #[test]
+    fn what_is_sealed_is_opened_by_the_same_key_only() {
+        let here = seal(1, Places::Programs);
+        for place in [[0, 0], [1, 0], [0, 1], [12, 3], [u64::MAX, 0], [0, u64::MAX], [u64::MAX; 2]] {
+            let sealed = here.close(place);
+            let text = sealed.to_string();
+            assert_eq!((text.len(), text.parse()), (64, Ok(sealed)));
+            assert_eq!(seal(1, Places::Programs).open(&sealed), Some(place));
+            assert_eq!(seal(2, Places::Programs).open(&sealed), None);
+            assert_eq!(seal(1, Places::Runs).open(&sealed), None);
+        }
+        assert_eq!(format!("{here:?}"), "Seal(..)");
+    }
+
+    #[test]
+    fn one_place_is_another_text_each_time() {
+        let seal = seal(1, Places::Runs);
+        let texts: HashSet<String> = (0..1_000).map(|_| seal.close([7, 7]).to_string()).collect();
+        assert_eq!(texts.len(), 1_000);
+        // No byte of it stands still.
+        let sealed: Vec<Sealed> = (0..100).map(|_| seal.close([7, 7])).collect();
+        for at in 0..BYTES {
+            let bytes: HashSet<u8> = sealed.iter().map(|sealed| sealed.0[at]).collect();
+            assert!(bytes.len() > 1, "byte {at} is {bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_bit_that_is_another_is_seen() {
+        let seal = seal(1, Places::Programs);
+        let sealed = seal.close([12, 3]);
+        for bit in 0..8 * BYTES {
+            let mut other = sealed;
+            other.0[bit / 8] ^= 1_u8 << (bit % 8);
+            assert_eq!(seal.open(&other), None, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_nothing_sealed() {
+        let text = seal(1, Places::Programs).close([12, 3]).to_string();
+        for other in
+            ["", "p12.3", &text[1..], &format!("{text}A"), &format!("{text}="), &format!(" {}", &text[1..])]
+        {
+            assert_eq!(other.parse::<Sealed>(), Err(UnknownSealed), "{other}");
+        }
+    }
+}
