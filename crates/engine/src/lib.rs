@@ -124,7 +124,7 @@ pub use past::{HistoryPage, HistoryQuery, Place};
 pub use request::Call;
 pub use resolving::Resolution;
 pub use reverting::{RevertRequest, Reverted};
-pub use sealed::{Sealed, UnknownSealed};
+pub use sealed::{Numbering, Sealed, UnknownSealed};
 pub use secret::Secret;
 pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status};
 pub use standing::{CaseRun, CaseStatus, Effort, End, MOST_RUNS, Standing, Stored};

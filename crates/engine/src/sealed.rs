@@ -1,4 +1,4 @@
-//! Places in a feed, for callers who may know of some programs only.
+//! Places among what is in all programs, for callers who may know of some programs only.
 //!
 //! A place counts what happened to all programs, so such a caller is given it as a text that says nothing: neither how much
 //! happened, nor whether two places are the same, nor how far they lie apart. The key is in the database: every process over it
@@ -49,13 +49,15 @@ impl FromStr for Sealed {
     }
 }
 
-/// The feeds whose places are sealed, each with keys of its own.
+/// What has places that are sealed, each with keys of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Places {
     /// Among the events of all programs.
     Programs,
     /// Among the events of runs.
     Runs,
+    /// In lists whose items are counted over all programs.
+    Lists,
 }
 
 impl Places {
@@ -66,11 +68,12 @@ impl Places {
                 ["lmlang 2026-11-28 cursors of programs", "lmlang 2026-11-28 tags of programs"]
             }
             Places::Runs => ["lmlang 2026-11-28 cursors of runs", "lmlang 2026-11-28 tags of runs"],
+            Places::Lists => ["lmlang 2026-11-28 cursors of lists", "lmlang 2026-11-28 tags of lists"],
         }
     }
 }
 
-/// Seals places of one feed, and opens them: the keyed BLAKE3 as a stream over each, and as the tag of that.
+/// Seals places of one kind, and opens them: the keyed BLAKE3 as a stream over each, and as the tag of that.
 pub(crate) struct Seal {
     stream: [u8; 32],
     tag: [u8; 32],
@@ -129,7 +132,36 @@ impl Seal {
     }
 }
 
+/// Seals places in lists whose items are counted over all programs, for callers who may know of some only.
+#[derive(Debug)]
+pub struct Numbering(Option<Seal>);
+
+impl Numbering {
+    /// Whether places are sealed for this caller.
+    #[must_use]
+    pub fn seals(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The place, another text each time; none where nothing is sealed.
+    #[must_use]
+    pub fn seal(&self, place: [u64; 2]) -> Option<Sealed> {
+        self.0.as_ref().map(|seal| seal.close(place))
+    }
+
+    /// The place of what was sealed over this database; none of anything else.
+    #[must_use]
+    pub fn open(&self, sealed: &Sealed) -> Option<[u64; 2]> {
+        self.0.as_ref()?.open(sealed)
+    }
+}
+
 impl Engine {
+    /// What seals places in lists for this caller.
+    pub async fn numbering(&self) -> Result<Numbering, Error> {
+        self.sealing(Places::Lists).await.map(Numbering)
+    }
+
     /// What seals places of a feed for this caller; none for one who may know of all programs.
     pub(crate) async fn sealing(&self, places: Places) -> Result<Option<Seal>, Error> {
         match self.is_unlimited() {

@@ -368,6 +368,46 @@ async fn a_limited_caller_is_given_cursors_of_runs_that_say_nothing() {
     );
 }
 
+/// Runs and questions are counted over all programs: the cursors of a limited caller do not say where in that its own are.
+#[tokio::test]
+async fn a_limited_caller_is_given_cursors_of_lists_that_say_nothing() {
+    let two = Two::new().await;
+    let caller = two.caller(Scope::Admin, Some("world")).await;
+    let executor = &two.world.executor;
+    for (list, mark, plain) in [
+        ("runs(first: 1AFTER)", "ru", "1"),
+        ("interrupts(first: 1AFTER)", "in", "1"),
+        (r#"session(id: "SESSION") { runs(first: 1AFTER)"#, "sr", "1"),
+        (r#"session(id: "SESSION") { trace(first: 1AFTER)"#, "sc", "1.1"),
+    ] {
+        let close = if list.starts_with("session") { "} }" } else { "}" };
+        let query = |after: String| {
+            // What names stand for is written first: a cursor can look like anything.
+            two.document(&format!("{{ {list} {{ edges {{ cursor }} }} {close}")).replace("AFTER", &after)
+        };
+        let connection = |answer: &Value| -> Value {
+            let data = &answer["data"];
+            let path = list.split('(').next().unwrap_or_default();
+            match data["session"].as_object() {
+                Some(session) => session.values().next().cloned().unwrap_or_default(),
+                None => data[path].clone(),
+            }
+        };
+        let answer = ask_as(executor, &caller, &query(String::new()), json!({})).await;
+        let cursor = connection(&answer)["edges"][0]["cursor"].as_str().map(str::to_owned);
+        let cursor = cursor.unwrap_or_else(|| panic!("{list}: {answer}"));
+        assert!(cursor.starts_with(&format!("{mark}:~")) && cursor.len() == 68, "{list}: {cursor}");
+        let rest = ask_as(executor, &caller, &query(format!(r#", after: "{cursor}""#)), json!({})).await;
+        assert!(rest["errors"].is_null() && connection(&rest)["edges"].is_array(), "{list}: {rest}");
+        // A number is read by nobody but those who may know of all.
+        let given = query(format!(r#", after: "{mark}:{plain}""#));
+        let refused = ask_as(executor, &caller, &given, json!({})).await;
+        assert_eq!(refused["errors"][0]["extensions"]["code"], "CURSOR_INVALID", "{list}: {refused}");
+        let taken = ask_as(executor, &Caller::anonymous(), &given, json!({})).await;
+        assert!(taken["errors"].is_null(), "{list}: {taken}");
+    }
+}
+
 #[tokio::test]
 async fn a_limited_caller_has_keys_of_its_own() {
     let two = Two::new().await;

@@ -20,6 +20,7 @@ use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::diff::ProgramDiff;
 use crate::schema::failure::fail;
 use crate::schema::flows::interrupt_id;
+use crate::schema::flows::places::Places;
 use crate::schema::flows::run::{Run, whole};
 use crate::schema::ids::GlobalId;
 use crate::schema::provenance::Actor;
@@ -324,10 +325,11 @@ pub(crate) async fn page(
     page: PageRequest,
 ) -> std::result::Result<Connection<Interrupt>, ApiError> {
     let engine = context.data_unchecked::<Engine>();
-    let after = page.after_number()?;
+    let places = Places::of(engine).await?;
+    let after = places.after_number(&page)?;
     let filter = InterruptFilter { standing: Some(status.into()), ..InterruptFilter::default() };
     let found = engine.interrupt_page(&filter, after, page.first).await.map_err(fail)?;
-    let item = |info: InterruptInfo| (info.key, Interrupt::new(engine, info));
+    let item = |info: InterruptInfo| (places.write_number(info.key), Interrupt::new(engine, info));
     Ok(Connection::known(&page, found.more, whole(found.total), found.items.into_iter().map(item)))
 }
 

@@ -7,6 +7,7 @@ pub mod event;
 pub mod flow;
 pub mod interrupt;
 pub mod metrics;
+mod places;
 pub mod run;
 pub mod session;
 pub mod span;

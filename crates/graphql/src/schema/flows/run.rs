@@ -16,6 +16,7 @@ use crate::schema::defaults::{Int, Or};
 use crate::schema::failure::fail;
 use crate::schema::flows::flow::Flow;
 use crate::schema::flows::interrupt::Interrupt;
+use crate::schema::flows::places::Places;
 use crate::schema::flows::session::Session;
 use crate::schema::flows::span::Span;
 use crate::schema::flows::step::Step;
@@ -321,7 +322,8 @@ pub(crate) async fn page(
     page: PageRequest,
     which: Which,
 ) -> std::result::Result<Connection<Run>, ApiError> {
-    let before = page.after_number()?;
+    let places = Places::of(engine).await?;
+    let before = places.after_number(&page)?;
     if let Some(before) = before {
         page.among(before, engine.newest_run().await.map_err(fail)?)?;
     }
@@ -335,10 +337,10 @@ pub(crate) async fn page(
     };
     let filter = engine.run_filter(wanted).await.map_err(fail)?;
     if status.is_some_and(|status| status.known().is_none()) {
-        return Ok(Connection::known(&page, false, 0, Vec::<(u64, Run)>::new()));
+        return Ok(Connection::known(&page, false, 0, Vec::<(String, Run)>::new()));
     }
     let found = engine.run_page(&filter, before, page.first).await.map_err(fail)?;
-    let item = |info: RunInfo| (info.key, Run::new(engine, info));
+    let item = |info: RunInfo| (places.write_number(info.key), Run::new(engine, info));
     Ok(Connection::known(&page, found.more, whole(found.total), found.items.into_iter().map(item)))
 }
 

@@ -13,6 +13,7 @@ use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::cursor::{List, number};
 use crate::schema::defaults::{Int, Or};
 use crate::schema::failure::fail;
+use crate::schema::flows::places::Places;
 use crate::schema::flows::run::{self, Run, Which, whole};
 use crate::schema::flows::span::Span;
 use crate::schema::ids::GlobalId;
@@ -63,18 +64,21 @@ impl Session {
 
 impl Session {
     async fn span_page(&self, page: &PageRequest) -> std::result::Result<Connection<Span>, ApiError> {
-        let behind = page.after(place)?.unwrap_or((0, 0));
+        let places = Places::of(&self.engine).await?;
+        let behind = page.after(|text| places.read(text, place))?.unwrap_or([0, 0]).into();
         let found = self.engine.session_span_page(self.info.id, behind, page.first).await.map_err(fail)?;
-        let item =
-            |(run, span): (u64, lmlang_engine::Span)| (format!("{run}.{}", span.number), Span::from(span));
+        let item = |(run, span): (u64, lmlang_engine::Span)| {
+            let plain = format!("{run}.{}", span.number);
+            (places.write(plain, [run, span.number]), Span::from(span))
+        };
         Ok(Connection::known(page, found.more, whole(found.total), found.items.into_iter().map(item)))
     }
 }
 
 /// The run and the entry that a place names.
-fn place(text: &str) -> Option<(u64, u64)> {
+fn place(text: &str) -> Option<[u64; 2]> {
     let (run, entry) = text.split_once('.')?;
-    Some((number(run)?, number(entry)?))
+    Some([number(run)?, number(entry)?])
 }
 
 /// Runs that belong together, in one trace.
