@@ -221,3 +221,6 @@ fn not_in_conflict(of: Ref, open: &BTreeSet<Ref>) -> String {
     };
     format!("`{of}` is not in conflict; {are}")
 }
+
+#[cfg(test)]
+mod tests;

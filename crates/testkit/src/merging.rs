@@ -1,4 +1,4 @@
-//! Merges with the verifier's word on what comes of them, and resolved until they get through.
+//! Merges with the verifier's word on what comes of them, resolved until they get through, of states with an ancestry.
 
 use std::collections::BTreeSet;
 
@@ -59,5 +59,63 @@ pub fn resolved(
         for of in open {
             resolutions.push(Resolution { of, take: take(resolutions.len()) });
         }
+    }
+}
+
+/// States and what each of them was made from, as branches that are merged into each other have them.
+#[derive(Clone, Debug)]
+pub struct Ancestry {
+    states: Vec<State>,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    checked: Checked,
+    /// What it builds on, itself included.
+    builds_on: BTreeSet<usize>,
+}
+
+impl Ancestry {
+    /// One with a first state, number 0, that all others come from.
+    pub fn new(first: Checked) -> Ancestry {
+        Ancestry { states: vec![State { checked: first, builds_on: BTreeSet::from([0]) }] }
+    }
+
+    /// Adds a state that was made from others, and gives its number.
+    pub fn add(&mut self, checked: Checked, parents: &[usize]) -> usize {
+        let number = self.states.len();
+        let mut builds_on = BTreeSet::from([number]);
+        for parent in parents {
+            builds_on.extend(&self.states[*parent].builds_on);
+        }
+        self.states.push(State { checked, builds_on });
+        number
+    }
+
+    /// The state with a number.
+    pub fn state(&self, number: usize) -> &Checked {
+        &self.states[number].checked
+    }
+
+    /// The newest states that two build on, the newest first: several where branches were merged into each other crosswise.
+    pub fn common(&self, one: usize, two: usize) -> Vec<usize> {
+        let both = &self.states[one].builds_on & &self.states[two].builds_on;
+        let is_older =
+            |of: usize| both.iter().any(|other| *other != of && self.states[*other].builds_on.contains(&of));
+        both.iter().rev().copied().filter(|of| !is_older(*of)).collect()
+    }
+
+    /// What two states are merged from: the newest that both build on; of several, what these come to, with what they say
+    /// differently as it was before them.
+    pub fn base(&self, one: usize, two: usize) -> Result<Program, Error> {
+        let program = |number: usize| self.state(number).program();
+        let mut common = self.common(one, two).into_iter();
+        let first = common.next().unwrap_or(0);
+        let mut content = program(first).clone();
+        for other in common {
+            let before = self.common(first, other).first().copied().unwrap_or(0);
+            content = merge_checked(program(before), &content, program(other), &[], |_| Vec::new())?.program;
+        }
+        Ok(content)
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use lmlang_history::merge::{Resolution, Side};
 use lmlang_ir::{Program, RefAllocator};
-use lmlang_testkit::merging::{merge, resolved};
+use lmlang_testkit::merging::{Ancestry, merge, resolved};
 use lmlang_testkit::{Choices, Options, config_of, edits, generate};
 use lmlang_verify::{Checked, Class, Diagnostic, Identity, disagreements, full};
 use proptest::prelude::*;
@@ -45,8 +45,38 @@ fn check(ours: &Checked, theirs: &Checked, merged: &Checked) -> Result<(), TestC
     Ok(())
 }
 
+/// Merges two states from a base, both ways around, and resolves what is in conflict in each of some ways. Gives what came of
+/// the last one.
+fn merged(
+    base: &Program,
+    [ours, theirs]: [&Checked; 2],
+    ways: &[&dyn Fn(usize) -> Side],
+) -> Result<Checked, TestCaseError> {
+    let (merged, mut program) = merge(base, ours, theirs, &[]).unwrap();
+    let (turned, _) = merge(base, theirs, ours, &[]).unwrap();
+    prop_assert!(merged.program == turned.program);
+    prop_assert_eq!(merged.program.root_hash(), turned.program.root_hash());
+    check(ours, theirs, &program)?;
+    for way in ways {
+        let done = resolved(base, ours, theirs, &[], way);
+        let (resolutions, checked) = done.map_err(TestCaseError::fail)?;
+        check(ours, theirs, &checked)?;
+        let mirrored: Vec<Resolution> =
+            resolutions.iter().map(|one| Resolution { take: one.take.other(), ..*one }).collect();
+        let (turned, _) = merge(base, theirs, ours, &mirrored).unwrap();
+        prop_assert_eq!(checked.program().root_hash(), turned.program.root_hash());
+        program = checked;
+    }
+    Ok(program)
+}
+
+/// Whichever side is taken where, whatever comes up on the way.
+fn at_random(takes: u64) -> impl Fn(usize) -> Side {
+    move |at| if takes.rotate_right(at as u32) & 1 == 0 { Side::Ours } else { Side::Theirs }
+}
+
 proptest! {
-    #![proptest_config(config_of(10_000))]
+    #![proptest_config(config_of(6_000))]
 
     #[test]
     fn merges_are_symmetric_resolvable_and_never_silently_wrong(
@@ -59,23 +89,57 @@ proptest! {
         let (mut ours, mut theirs) = (base.clone(), base.clone());
         change(&mut ours, &mut refs, &mut one, &options);
         change(&mut theirs, &mut refs, &mut two, &options);
-        let sides = [checked(&ours), checked(&theirs)];
-        let (merged, program) = merge(&base, &sides[0], &sides[1], &[]).unwrap();
-        let (turned, _) = merge(&base, &sides[1], &sides[0], &[]).unwrap();
-        prop_assert!(merged.program == turned.program);
-        prop_assert_eq!(merged.program.root_hash(), turned.program.root_hash());
-        check(&sides[0], &sides[1], &program)?;
-        // Whichever side is taken where, whatever comes up on the way.
-        let take = |at: usize| if takes.rotate_right(at as u32) & 1 == 0 { Side::Ours } else { Side::Theirs };
-        let chosen: [&dyn Fn(usize) -> Side; 3] = [&|_| Side::Ours, &|_| Side::Theirs, &take];
-        for choice in chosen {
-            let done = resolved(&base, &sides[0], &sides[1], &[], choice);
-            let (resolutions, program) = done.map_err(TestCaseError::fail)?;
-            check(&sides[0], &sides[1], &program)?;
-            let mirrored: Vec<Resolution> =
-                resolutions.iter().map(|one| Resolution { take: one.take.other(), ..*one }).collect();
-            let (turned, _) = merge(&base, &sides[1], &sides[0], &mirrored).unwrap();
-            prop_assert_eq!(program.program().root_hash(), turned.program.root_hash());
+        let sides = [&checked(&ours), &checked(&theirs)];
+        let ways: [&dyn Fn(usize) -> Side; 3] = [&|_| Side::Ours, &|_| Side::Theirs, &at_random(takes)];
+        merged(&base, sides, &ways)?;
+    }
+}
+
+/// How often two branches go on and are merged: 4,500 merges with those that go crosswise, ten times as many in a long run.
+const ROUNDS: usize = 3;
+
+/// Programs with more functions, types and branches than those of a single merge.
+fn large() -> Options {
+    Options { functions: 4, nodes: 16, depth: 3, types: 3, recursion: true, ..Options::small() }
+}
+
+proptest! {
+    #![proptest_config(config_of(1_000))]
+
+    #[test]
+    fn merges_of_merges_are_symmetric_resolvable_and_never_silently_wrong(
+        generated in generate::programs(large()),
+        mut choices in generate::choices(500),
+        takes in any::<u64>(),
+    ) {
+        let (mut refs, options) = (generated.refs, large());
+        let mut ancestry = Ancestry::new(checked(&generated.program));
+        let mut heads = [0, 0];
+        for round in 0..ROUNDS {
+            for head in &mut heads {
+                let before = ancestry.state(*head);
+                let mut program = before.program().clone();
+                change(&mut program, &mut refs, &mut choices, &options);
+                let after = before.update(program);
+                *head = ancestry.add(after, &[*head]);
+            }
+            let [one, two] = heads;
+            let base = ancestry.base(one, two).unwrap();
+            let sides = [ancestry.state(one), ancestry.state(two)];
+            // Each of the two may be decided otherwise: then a later merge has to decide again.
+            let here = merged(&base, sides, &[&at_random(takes.rotate_left(7 * round as u32))])?;
+            let crosswise = choices.chance(50);
+            let there = match crosswise {
+                true => Some(merged(&base, [sides[1], sides[0]], &[&at_random(!takes.rotate_left(round as u32))])?),
+                false => None,
+            };
+            // What was merged and undone is merged again by what comes next.
+            if !choices.chance(20) {
+                heads[0] = ancestry.add(here, &[one, two]);
+            }
+            if let Some(there) = there {
+                heads[1] = ancestry.add(there, &[two, one]);
+            }
         }
     }
 }
