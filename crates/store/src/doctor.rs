@@ -162,6 +162,7 @@ impl Store {
     ///
     /// A fault of the database.
     pub async fn check(&self, references: Option<References<'_>>) -> Result<Report, Fault> {
+        self.reader.ask()?;
         let view = match self.reader.get_database_backend() {
             DbBackend::Postgres => {
                 let one_moment = Some(IsolationLevel::RepeatableRead);

@@ -157,6 +157,7 @@ impl Store {
     ///
     /// A fault of the database.
     pub async fn entities_now(&self) -> Result<EntitiesThen, Fault> {
+        self.reader.ask()?;
         let view = match self.reader.get_database_backend() {
             // There each statement would see a moment of its own.
             DbBackend::Postgres => {

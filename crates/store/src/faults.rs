@@ -1,4 +1,4 @@
-//! Places at which a test can interfere with the write path.
+//! Places at which a test can interfere with the write path, and with reads.
 
 use std::fmt;
 use std::sync::Arc;
@@ -52,25 +52,35 @@ pub enum Action {
     Fail(Fault),
 }
 
-/// A hook that is asked at every step of the write path.
+/// A hook that is asked at every step of the write path, and another one before every read.
 ///
-/// It runs on the writer's task. To die at a step, abort the process in the hook.
+/// The first runs on the writer's task. To die at a step, abort the process in the hook.
 #[derive(Clone, Default)]
-pub struct Faults(Option<Arc<dyn Fn(Step) -> Action + Send + Sync>>);
+pub struct Faults {
+    at: Option<Arc<dyn Fn(Step) -> Action + Send + Sync>>,
+    loses: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+}
 
 impl Faults {
     /// Never interferes.
     pub fn none() -> Self {
-        Self(None)
+        Self::default()
     }
 
     /// Asks `hook` at every step.
     pub fn new(hook: impl Fn(Step) -> Action + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(hook)))
+        Self { at: Some(Arc::new(hook)), loses: None }
+    }
+
+    /// Asks `loses` before a statement of the connections that read: one that it says yes to fails, as if its connection
+    /// had gone away.
+    #[must_use]
+    pub fn reading(self, loses: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { loses: Some(Arc::new(loses)), ..self }
     }
 
     pub(crate) async fn at(&self, step: Step) -> Result<(), Failure> {
-        let Some(hook) = &self.0 else { return Ok(()) };
+        let Some(hook) = &self.at else { return Ok(()) };
         match hook(step) {
             Action::Continue => Ok(()),
             Action::Hold(until) => {
@@ -81,10 +91,14 @@ impl Faults {
             Action::Fail(fault) => Err(Failure::Fault(fault)),
         }
     }
+
+    pub(crate) fn is_read_lost(&self) -> bool {
+        self.loses.as_ref().is_some_and(|loses| loses())
+    }
 }
 
 impl fmt::Debug for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Faults").field(&self.0.is_some()).finish()
+        f.debug_tuple("Faults").field(&self.at.is_some()).field(&self.loses.is_some()).finish()
     }
 }

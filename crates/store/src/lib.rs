@@ -41,6 +41,7 @@ mod program_changes;
 mod program_requests;
 mod programs;
 mod queue;
+mod reader;
 mod removals;
 mod runs;
 mod secrets;

@@ -263,7 +263,8 @@ impl Store {
     ) -> Result<Vec<(u64, Vec<u8>)>, Fault> {
         let columns = [log::Column::Seq, log::Column::Edits, log::Column::Packed];
         let query = numbered(program, numbers).select_only().columns(columns);
-        let mut rows = query.into_tuple::<(i64, Vec<u8>, Option<i64>)>().stream(&self.reader).await?;
+        self.reader.ask()?;
+        let mut rows = query.into_tuple::<(i64, Vec<u8>, Option<i64>)>().stream(&*self.reader).await?;
         let (mut found, mut taken) = (Vec::new(), 0);
         while let Some(row) = rows.try_next().await? {
             let (_, edits, packed) = &row;

@@ -71,6 +71,7 @@ impl Store {
     ///
     /// A fault of the database.
     pub async fn manager_records(&self) -> Result<(u64, Vec<ManagerRecord>), Fault> {
+        self.reader.ask()?;
         let view = match self.reader.get_database_backend() {
             // There each statement would see a moment of its own.
             DbBackend::Postgres => {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use sea_orm::sea_query::{Alias, Expr, Order, Query, SimpleExpr};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, DatabaseConnection, DbBackend, DerivePartialModel, EntityTrait, Iterable,
-    QueryFilter, QueryOrder, QuerySelect, QueryTrait,
+    ActiveValue::Set, ColumnTrait, DbBackend, DerivePartialModel, EntityTrait, Iterable, QueryFilter,
+    QueryOrder, QuerySelect, QueryTrait,
 };
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
@@ -21,6 +21,7 @@ use crate::entity::{log, packs};
 use crate::fault::{Failure, Fault};
 use crate::feed::{Bound, stored_bytes};
 use crate::packs::pack;
+use crate::reader::Reader;
 use crate::sql::Sql;
 
 /// What is packed at a time: a commit waits for that at most.
@@ -41,7 +42,7 @@ pub(crate) struct Packing {
 
 impl Packing {
     /// Packs what is older than so many of the newest entries, whenever there are enough.
-    pub(crate) fn start(reader: DatabaseConnection, committer: Committer, newest: u64) -> Self {
+    pub(crate) fn start(reader: Reader, committer: Committer, newest: u64) -> Self {
         let grown = Arc::clone(&committer.counters.grown);
         let packer = Packer { reader, committer, newest, grown, through: 0 };
         let (go_on, stop) = oneshot::channel();
@@ -63,7 +64,7 @@ impl Packing {
 }
 
 struct Packer {
-    reader: DatabaseConnection,
+    reader: Reader,
     committer: Committer,
     /// How many of the newest rows are left.
     newest: u64,

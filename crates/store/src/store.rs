@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use sea_orm::DatabaseConnection;
 use tokio::task::JoinHandle;
 
 use crate::actors::ActorCache;
@@ -16,6 +15,7 @@ use crate::location::Location;
 use crate::lock::Lock;
 use crate::open::{OpenError, Ready};
 use crate::packing::Packing;
+use crate::reader::Reader;
 use crate::writer::{Access, Writer};
 use crate::{postgres, sqlite};
 
@@ -33,7 +33,7 @@ pub struct Options {
     pub address: Option<String>,
     /// How many of the newest entries have their edits in their rows; those of older ones are packed.
     pub unpacked: u64,
-    /// The test hook of the write path.
+    /// The test hooks of the write path and of reads.
     pub faults: Faults,
 }
 
@@ -55,7 +55,7 @@ impl Options {
 /// Dropping it ends it as well as [`Store::close`] does, but later and without a word about errors.
 #[derive(Debug)]
 pub struct Store {
-    pub(crate) reader: DatabaseConnection,
+    pub(crate) reader: Reader,
     pub(crate) access: Access,
     pub(crate) faults: Faults,
     pub(crate) actors: ActorCache,
@@ -88,6 +88,7 @@ impl Store {
         let (committer, work) = Loop::new(writer, lock);
         let writing = tokio::spawn(work.run());
         let writing = Mutex::new(Some(writing));
+        let reader = Reader::new(reader, options.faults.clone());
         let packing = Packing::start(reader.clone(), committer.clone(), options.unpacked);
         let packing = Mutex::new(Some(packing));
         let faults = options.faults;

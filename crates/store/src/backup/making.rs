@@ -86,6 +86,7 @@ impl Store {
     ///
     /// A fault of the database.
     pub async fn backup(&self, choice: Choice, made: Timestamp) -> Result<Backup, Fault> {
+        self.reader.ask()?;
         let view = match self.reader.get_database_backend() {
             // There each statement would see a moment of its own.
             DbBackend::Postgres => {

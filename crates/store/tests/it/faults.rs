@@ -67,6 +67,28 @@ async fn a_lost_answer_to_other_writing_too() {
 }
 
 #[tokio::test]
+async fn a_read_that_is_lost_is_told_and_can_be_made_again() {
+    let loses = Arc::new(AtomicBool::new(false));
+    let hook = Arc::clone(&loses);
+    let faults = Faults::none().reading(move || hook.load(Ordering::Relaxed));
+    let fixture = Fixture::with_faults(faults).await;
+    let (store, program) = (&fixture.store, fixture.program("a").await);
+    loses.store(true, Ordering::Relaxed);
+    let lost = [
+        store.program_by_name("a").await.map(drop),
+        store.position().await.map(drop),
+        store.entities_now().await.map(drop),
+        store.manager_records().await.map(drop),
+        store.edits(program, &[1], 100).await.map(drop),
+    ];
+    assert!(lost.iter().all(|lost| matches!(lost, Err(Fault::ConnectionLost))), "{lost:?}");
+    // What writes has a connection of its own.
+    fixture.append(program, fixture.edit(2)).await.unwrap();
+    loses.store(false, Ordering::Relaxed);
+    assert_eq!(fixture.seqs(program).await, [1, 2]);
+}
+
+#[tokio::test]
 async fn a_full_or_locked_database_stores_nothing_and_recovers() {
     for fault in [Fault::DiskFull, Fault::Busy, Fault::ReadOnly] {
         for (step, rows) in [(Step::BeforeInsert, 1), (Step::BeforeCommit, 300)] {
