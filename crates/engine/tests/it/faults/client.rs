@@ -2,15 +2,23 @@
 //!
 //! Whoever gets no answer, or one that leaves open what happened, asks again under the same key until it is known.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lmlang_engine::{
-    Arrival, Call, Content, Creation, Distance, Engine, Error, MergeRequest, NewProgramRequest, OpenProgram,
-    Outcome, Proposal, RevertRequest, Revision, Selector, Travel, Way, Which,
+    Arrival, Call, Conflict, Content, Creation, Distance, Engine, Error, MergeRequest, NewProgramRequest,
+    OpenProgram, Outcome, Proposal, Resolution, RevertRequest, Revision, Selector, StartRun, Travel, Way,
+    Which,
 };
+use lmlang_entities::Patch;
+use lmlang_history::merge::Side;
 use lmlang_history::request::{AddText, EditRequest, ReplaceText};
+use lmlang_ir::Ref;
 use lmlang_ir::text::{Detail, print_program};
 use lmlang_store::Fault;
+use serde_json::json;
+use uuid::Uuid;
 
 use super::plan::{Ask, What, Work};
 use crate::fixture::call;
@@ -18,10 +26,28 @@ use crate::fixture::call;
 /// A program with a function that everybody changes.
 pub(crate) const TEXT: &str = "module app\n\nfunc shared() -> (i64) {\n  v = const.i64 0\n  return v\n}\n";
 
+/// What each note is joined to.
+pub(crate) const HUB: &str = "hub";
+
+/// How often what is in conflict in a merge is decided, as more may come up by it.
+const DECISIONS: usize = 4;
+
+/// How many merges got through by what was decided, in all runs.
+static DECIDED: AtomicUsize = AtomicUsize::new(0);
+
+/// How many merges got through by what was decided.
+pub(crate) fn decided() -> usize {
+    DECIDED.load(Ordering::Relaxed)
+}
+
 /// What all clients know, as of the beginning of a round.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    pub(crate) programs: Vec<String>,
+    /// Names and ids of all that were made.
+    pub(crate) programs: Vec<(String, Uuid)>,
+    /// Those that were deleted.
+    gone: Vec<String>,
+    notes: Vec<String>,
     /// Programs and names.
     branches: Vec<(String, String)>,
     checkpoints: Vec<(String, String)>,
@@ -33,6 +59,8 @@ impl Known {
     /// Takes in what a client has learnt.
     pub(crate) fn learn(&mut self, found: Known) {
         self.programs.extend(found.programs);
+        self.gone.extend(found.gone);
+        self.notes.extend(found.notes);
         self.branches.extend(found.branches);
         self.checkpoints.extend(found.checkpoints);
         self.revisions.extend(found.revisions);
@@ -48,9 +76,22 @@ enum Request {
     Branch { program: String, name: String, at: Option<String> },
     ForgetCheckpoint { program: String, name: String },
     ForgetBranch { program: String, name: String },
-    Merge(String, MergeRequest),
+    Merge(String, MergeRequest, Decide),
     Revert(String, RevertRequest),
     Create(NewProgramRequest),
+    Delete { program: String },
+    Write { note: String },
+    Erase { note: String },
+    Run { how: &'static str },
+}
+
+/// What is said about conflicts of a merge.
+#[derive(Clone, Debug)]
+enum Decide {
+    Nothing,
+    Take(Side),
+    /// The function that everybody changes gets this text; elsewhere ours is taken.
+    Write(String),
 }
 
 /// What is known of a request.
@@ -64,8 +105,16 @@ pub(crate) struct Deed {
 pub(crate) enum Fate {
     /// It made an entry; with its number and the hash of its state, where the answer tells them.
     Made { program: String, entry: Option<(u64, [u8; 32])> },
-    /// It made none.
+    /// It deleted a program.
+    Deleted { program: String },
+    /// It changed entities: a note is there by that, or is not any more.
+    Wrote { note: String, there: bool },
+    /// It began a run.
+    Began { run: Uuid },
+    /// It did nothing.
     Not,
+    /// Nobody knows, and nobody can find out any more: the program is gone.
+    Lost,
 }
 
 /// A request without an answer.
@@ -94,6 +143,10 @@ pub(crate) struct Client {
 enum Answer {
     Made(Option<Arc<Revision>>),
     Number(u64),
+    Created(Uuid),
+    Deleted,
+    Wrote,
+    Began(Uuid),
     Not(String),
 }
 
@@ -160,6 +213,10 @@ impl Client {
             Ok(Answer::Made(Some(after))) => format!("{key} made r{}", after.entry.number),
             Ok(Answer::Made(None)) => format!("{key} made it"),
             Ok(Answer::Number(number)) => format!("{key} made entry {number}"),
+            Ok(Answer::Created(id)) => format!("{key} made {id}"),
+            Ok(Answer::Deleted) => format!("{key} deleted it"),
+            Ok(Answer::Wrote) => format!("{key} changed entities"),
+            Ok(Answer::Began(run)) => format!("{key} began run {run}"),
             Ok(Answer::Not(reason)) => format!("{key} did nothing: {reason}"),
             Err(error) => format!("{key}: {error}"),
         });
@@ -181,9 +238,31 @@ impl Client {
                 self.found.revisions.push((request.program().to_owned(), number));
                 Fate::Made { program: request.program().to_owned(), entry: None }
             }
+            Ok(Answer::Created(id)) => {
+                let program = request.program().to_owned();
+                self.found.programs.push((program.clone(), id));
+                self.found.revisions.push((program.clone(), 1));
+                Fate::Made { program, entry: None }
+            }
+            Ok(Answer::Deleted) => {
+                self.found.gone.push(request.program().to_owned());
+                Fate::Deleted { program: request.program().to_owned() }
+            }
+            Ok(Answer::Wrote) => match request {
+                Request::Erase { note } => Fate::Wrote { note, there: false },
+                _ => {
+                    self.found.notes.push(key.clone());
+                    Fate::Wrote { note: key.clone(), there: true }
+                }
+            },
+            Ok(Answer::Began(run)) => Fate::Began { run },
+            // What was asked for before may have been carried out, and the program have been deleted since.
+            Err(Error::NotFound { what: "program", .. }) if was_open => Fate::Lost,
             Err(error) => match verdict(&error) {
                 Verdict::Refused => Fate::Not,
                 Verdict::Open => return,
+                // It may have begun, and not have been found afterwards.
+                Verdict::Failed if matches!(request, Request::Run { .. }) => return,
                 Verdict::Failed => {
                     self.pending.as_mut().expect("it was asked").open = was_open;
                     return;
@@ -207,7 +286,6 @@ impl Client {
             Request::Branch { program, name, .. } => {
                 self.found.branches.push((program.clone(), name.clone()))
             }
-            Request::Create(creation) => self.found.programs.push(creation.name.clone()),
             _ => {}
         }
     }
@@ -216,7 +294,9 @@ impl Client {
     fn request(&self, ask: &Ask, key: &str) -> Request {
         let [of, on, far, old, also, dry] = ask.numbers;
         let pick = |from: &[String], number: usize| from.get(number % from.len().max(1)).cloned();
-        let program = pick(&self.known.programs, of).expect("there is one");
+        let programs = self.known.programs.iter().map(|(name, _)| name.clone());
+        let live: Vec<String> = programs.filter(|name| !self.known.gone.contains(name)).collect();
+        let program = pick(&live, of).expect("the first ones are never deleted");
         let named = |all: &[(String, String)]| -> Vec<String> {
             all.iter().filter(|(of, _)| *of == program).map(|(_, name)| name.clone()).collect()
         };
@@ -249,11 +329,7 @@ impl Client {
                 let text = format!("func f_{key}() -> () pure {{\n  return\n}}\n");
                 propose(seen, EditRequest::AddText(AddText { module: Some("app".to_owned()), text }))
             }
-            What::Replace => {
-                let text = format!("func shared() -> (i64) {{\n  v = const.i64 {far}\n  return v\n}}\n");
-                let edit = ReplaceText { of: "app::shared".to_owned(), text, if_hash: None };
-                propose(seen, EditRequest::ReplaceFunctionText(edit))
-            }
+            What::Replace => propose(seen, replacing(shared(far))),
             What::Undo => travel(Way::Undo(Distance::Steps(1 + far as u64 % 3))),
             What::Redo => travel(Way::Redo(Distance::Steps(1 + far as u64 % 2))),
             What::Restore => {
@@ -272,16 +348,68 @@ impl Client {
                 let from = pick(&branches, far).expect("there is one");
                 let (into, resolutions) = (branch, Vec::new());
                 let merge = MergeRequest { from, into, resolutions, expected_head: None, dry_run };
-                Request::Merge(program, merge)
+                let decide = match also % 4 {
+                    0 => Decide::Nothing,
+                    1 => Decide::Take(Side::Ours),
+                    2 => Decide::Take(Side::Theirs),
+                    _ => Decide::Write(shared(far)),
+                };
+                Request::Merge(program, merge, decide)
             }
             What::Forget => match pick(&checkpoints, far).filter(|_| also % 2 == 0) {
                 Some(name) => Request::ForgetCheckpoint { program, name },
                 None => Request::ForgetBranch { program, name: branch },
             },
             What::Create => Request::Create(creation(key)),
+            What::Delete => {
+                let others: Vec<String> =
+                    live.into_iter().filter(|name| !FIRST.contains(&name.as_str())).collect();
+                match pick(&others, far) {
+                    Some(program) => Request::Delete { program },
+                    None => Request::Create(creation(key)),
+                }
+            }
+            What::Erase if !self.known.notes.is_empty() => {
+                Request::Erase { note: pick(&self.known.notes, far).expect("there is one") }
+            }
+            What::Write | What::Erase => Request::Write { note: name },
+            What::Run => Request::Run { how: if far % 2 == 0 { "well" } else { "transient" } },
         }
     }
 }
+
+/// The text of the function that everybody changes.
+fn shared(number: usize) -> String {
+    format!("func shared() -> (i64) {{\n  v = const.i64 {number}\n  return v\n}}\n")
+}
+
+fn replacing(text: String) -> EditRequest {
+    EditRequest::ReplaceFunctionText(ReplaceText { of: "app::shared".to_owned(), text, if_hash: None })
+}
+
+impl Decide {
+    /// Says something about all that nothing was said about yet; tells whether there was anything.
+    fn decide(&self, conflict: &Conflict, resolutions: &mut Vec<Resolution>) -> bool {
+        let mut known: BTreeSet<Ref> = resolutions.iter().map(|one| one.of).collect();
+        let before = resolutions.len();
+        for of in conflict.conflicts.iter().filter_map(|one| one.of.parse::<Ref>().ok()) {
+            if !known.insert(of) {
+                continue;
+            }
+            let (take, edits) = match self {
+                Decide::Nothing => return false,
+                Decide::Take(side) => (Some(*side), Vec::new()),
+                Decide::Write(text) if resolutions.is_empty() => (None, vec![replacing(text.clone())]),
+                Decide::Write(_) => (Some(Side::Ours), Vec::new()),
+            };
+            resolutions.push(Resolution { of, take, edits });
+        }
+        resolutions.len() > before
+    }
+}
+
+/// The programs that are there from the beginning, and stay.
+pub(crate) const FIRST: [&str; 2] = ["shop", "bank"];
 
 fn creation(name: &str) -> NewProgramRequest {
     NewProgramRequest { name: name.to_owned(), doc: String::new(), content: Content::Text(TEXT.to_owned()) }
@@ -300,7 +428,10 @@ enum Verdict {
 
 fn verdict(error: &Error) -> Verdict {
     match error {
-        Error::NotFound { .. } | Error::BadRequest { .. } | Error::NameTaken { .. } => Verdict::Refused,
+        Error::NotFound { .. }
+        | Error::BadRequest { .. }
+        | Error::NameTaken { .. }
+        | Error::EntityConstraint(_) => Verdict::Refused,
         Error::Overloaded { .. } | Error::Storage(Fault::DiskFull | Fault::Busy | Fault::ReadOnly) => {
             Verdict::Failed
         }
@@ -320,9 +451,13 @@ impl Request {
             | Request::Branch { program, .. }
             | Request::ForgetCheckpoint { program, .. }
             | Request::ForgetBranch { program, .. }
-            | Request::Merge(program, _)
+            | Request::Delete { program }
+            | Request::Merge(program, ..)
             | Request::Revert(program, _) => program,
             Request::Create(creation) => &creation.name,
+            Request::Write { .. } | Request::Erase { .. } | Request::Run { .. } => {
+                unreachable!("it is of no program")
+            }
             Request::Propose(_) => unreachable!("programs are named"),
         }
     }
@@ -362,9 +497,25 @@ impl Request {
                 let open = find(program).await?;
                 arrived(engine.travel(&open, travel, &call).await?)
             }
-            Request::Merge(program, request) => {
+            Request::Merge(program, request, decide) => {
                 let open = find(program).await?;
-                arrived(engine.merge(&open, request, &call).await?)
+                let mut request = request.clone();
+                for _ in 0..DECISIONS {
+                    let conflict = match engine.merge(&open, &request, &call).await? {
+                        Arrival::Conflict(conflict) => conflict,
+                        arrival => {
+                            let answer = arrived(arrival);
+                            if matches!(answer, Answer::Made(_)) && !request.resolutions.is_empty() {
+                                DECIDED.fetch_add(1, Ordering::Relaxed);
+                            }
+                            return Ok(answer);
+                        }
+                    };
+                    if !decide.decide(&conflict, &mut request.resolutions) {
+                        break;
+                    }
+                }
+                Answer::Not("conflict".to_owned())
             }
             Request::Revert(program, request) => {
                 let open = find(program).await?;
@@ -391,11 +542,44 @@ impl Request {
                 Answer::Made(None)
             }
             Request::Create(creation) => match engine.create_program(creation.clone(), &call).await? {
-                Creation::Created(_) => Answer::Number(1),
+                Creation::Created(open) => Answer::Created(open.timeline.id()),
                 Creation::Rejected { text, .. } => Answer::Not(format!("{text:?}")),
             },
+            Request::Delete { program } => {
+                match engine.delete_program(&Selector::Name(program.clone()), &call).await? {
+                    true => Answer::Deleted,
+                    false => Answer::Not("it was not there".to_owned()),
+                }
+            }
+            Request::Write { note } => {
+                let hub = json!({ "label": "Person", "key": HUB });
+                let note = json!({ "label": "Note", "key": note });
+                let joined = json!({ "from": hub, "type": "WROTE", "to": note, "props": {} });
+                patch(
+                    engine,
+                    &json!([{ "upsert_node": hub }, { "upsert_node": note }, { "upsert_edge": joined }]),
+                    &call,
+                )
+                .await?
+            }
+            Request::Erase { note } => {
+                let note = json!({ "label": "Note", "key": note, "detach": true });
+                patch(engine, &json!([{ "delete_node": note }]), &call).await?
+            }
+            Request::Run { how } => {
+                let input = json!({ "how": how });
+                let start = StartRun { flow: "shaky".to_owned(), session: None, input, deadline: None };
+                Answer::Began(engine.start_run(&start, &call).await?.id)
+            }
         })
     }
+}
+
+/// Changes entities.
+async fn patch(engine: &Engine, ops: &serde_json::Value, call: &Call) -> Result<Answer, Error> {
+    let patch = Patch::from_json(ops).expect("the operations are legal");
+    engine.patch_entities(patch, false, call).await?;
+    Ok(Answer::Wrote)
 }
 
 fn arrived(arrival: Arrival) -> Answer {

@@ -1,13 +1,13 @@
 //! Clients and faults, drawn from a seed: whatever befalls the processes, what was acknowledged is there, once.
 //!
-//! A run is a few rounds. In each, clients ask processes for changes of every kind at the same time, and each process meets
-//! one trouble at most: it dies at a step of the write path or wherever its tasks wait, stands still, is closed with its
+//! A run is a few rounds. In each, clients ask processes for changes of every kind at the same time, of programs, which they make
+//! and delete, and of entities, and begin runs; conflicts of merges they resolve. Each process meets one trouble at most: it dies at a step of the write path or wherever its tasks wait, stands still, is closed with its
 //! clients still asking;
 //! a step fails (a full disk, a locked or unwritable database, a device, a connection lost before and after the commit,
-//! again and again) or takes long; its clock is set forth or back. At the end everything is healed, clients ask until they
+//! again and again) or takes long; what it reads does not come; its clock is set forth or back. At the end everything is healed, clients ask until they
 //! know what became of their requests, and [`verdict`] compares what they were told with what there is.
 //!
-//! [`plan`] says what happens, [`world`] makes it happen, [`client`] asks and keeps what it was told.
+//! [`plan`] says what happens, [`world`] makes it happen by a [`hook`] in each process, [`client`] asks and keeps what it was told.
 //!
 //! The plan is a function of the seed alone: the same clients ask the same processes for the same kinds of change, and the
 //! same steps are struck. How those who ask at the same time come one after the other is up to the threads of the database
@@ -16,6 +16,7 @@
 //! So a seed that fails may have to be tried a few times.
 
 mod client;
+mod hook;
 mod plan;
 mod verdict;
 mod world;
@@ -84,13 +85,18 @@ fn whatever_happens_what_was_acknowledged_is_there_once() {
             });
         }
     });
-    let (struck, dropped) = (world::struck(), world::dropped());
-    println!("{count} seeds, {dropped} deaths wherever tasks waited, {struck:#?}");
+    let (struck, dropped, lost) = (hook::struck(), hook::dropped(), hook::lost());
+    let decided = client::decided();
+    println!(
+        "{count} seeds, {dropped} deaths wherever tasks waited, {lost} lost reads, {decided} merges that were decided, {struck:#?}"
+    );
     // Of a few, none need have died at a given one.
     for step in Step::ALL.into_iter().filter(|_| count >= ENOUGH) {
         assert!(struck.contains_key(&("dies", step)), "no process died at {step:?}");
     }
     assert!(dropped as u64 >= count / 10, "{dropped} processes died wherever their tasks waited");
+    assert!(lost as u64 >= count / 10, "{lost} reads were lost");
+    assert!(decided > 0 || count < ENOUGH, "nobody decided a conflict");
 }
 
 /// Tries a seed, and answers with what happened.
@@ -113,7 +119,7 @@ fn run(seed: u64, trail: &mut String) -> Result<(), String> {
     let mut known = Known::default();
     world.heal(&mut clients)?;
     let first = clients[0].as_mut().expect("nobody works yet");
-    for program in ["shop", "bank"] {
+    for program in client::FIRST {
         world.ask(0, |engine| {
             let first = &mut *first;
             async move { first.begin(&engine, program).await }

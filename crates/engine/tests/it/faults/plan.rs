@@ -62,6 +62,14 @@ pub(crate) enum What {
     Forget,
     /// Another program.
     Create,
+    /// One of those is not to be there any more.
+    Delete,
+    /// A note, joined to what all notes are joined to.
+    Write,
+    /// A note is not to be there any more.
+    Erase,
+    /// A run of a flow.
+    Run,
 }
 
 /// What a process goes through in a round.
@@ -77,6 +85,11 @@ pub(crate) enum Trouble {
     /// It is closed while its clients still ask, once they have got so far.
     Closed {
         after: usize,
+    },
+    /// The connections of so many reads go away, when so many have got through.
+    Reads {
+        after: usize,
+        times: usize,
     },
     /// It is gone, wherever each of its tasks waits, when it was woken so many times and the tasks have taken so many turns
     /// since; it is started again so many rounds later.
@@ -117,7 +130,7 @@ impl With {
 }
 
 /// Clocks go wrong by these many seconds: an hour, years, and to before all entries.
-const AHEAD: [i64; 6] = [0, 3_600, -3_600, 86_400 * 4_000, -86_400 * 4_000, 1];
+pub(crate) const AHEAD: [i64; 6] = [0, 3_600, -3_600, 86_400 * 4_000, -86_400 * 4_000, 1];
 
 /// How often a process is woken in a round, about: by its database and its timers.
 const WAKEUPS: usize = 24;
@@ -125,8 +138,11 @@ const WAKEUPS: usize = 24;
 /// Turns that tasks take one after the other when one of them is woken, about.
 const TURNS: usize = 8;
 
+/// Reads of a process in a round, about.
+const READS: usize = 40;
+
 /// Relative weights.
-const WHATS: [(What, usize); 11] = [
+const WHATS: [(What, usize); 15] = [
     (What::Add, 10),
     (What::Replace, 6),
     (What::Undo, 6),
@@ -135,9 +151,13 @@ const WHATS: [(What, usize); 11] = [
     (What::Checkpoint, 2),
     (What::Restore, 2),
     (What::Branch, 3),
-    (What::Merge, 4),
+    (What::Merge, 6),
     (What::Forget, 1),
     (What::Create, 2),
+    (What::Delete, 1),
+    (What::Write, 3),
+    (What::Erase, 1),
+    (What::Run, 2),
 ];
 
 impl Plan {
@@ -189,7 +209,7 @@ impl Trouble {
         // In a round there are many appends, and few of what is between the other steps.
         let often = matches!(step, Step::BeforeInsert | Step::AfterCommit | Step::BeforeAck);
         let after = choices.below(if often { 3 } else { 1 });
-        let blow = match choices.below(if alone { 10 } else { 12 }) {
+        let blow = match choices.below(if alone { 12 } else { 14 }) {
             0 => return Trouble::None,
             1 => return Trouble::Closed { after: 1 + choices.below(40) },
             2 | 3 => Blow::Dies { away: choices.below(2) },
@@ -198,6 +218,9 @@ impl Trouble {
             8 | 9 => {
                 let (wakeups, turns) = (choices.below(WAKEUPS), choices.below(TURNS));
                 return Trouble::Dropped { wakeups, turns, away: choices.below(2) };
+            }
+            10 | 11 => {
+                return Trouble::Reads { after: choices.below(READS), times: 1 + choices.below(5) };
             }
             _ => Blow::Stands { rounds: choices.below(2) },
         };

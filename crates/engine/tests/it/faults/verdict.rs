@@ -1,12 +1,17 @@
 //! What must hold at the end of a run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use lmlang_engine::{Arrival, Distance, Engine, OpenProgram, Selector, Travel, Way};
+use lmlang_engine::{
+    Arrival, Distance, Engine, Error, OpenProgram, RunCursor, RunFilter, RunStatus, RunsOf, Selector, Travel,
+    Way,
+};
+use lmlang_entities::{EntityRef, Key, Label};
 use lmlang_store::{Bound, Entry, Tail};
+use uuid::Uuid;
 
-use super::client::{Deed, Fate};
+use super::client::{Deed, Fate, HUB};
 use super::world::World;
 use crate::fixture::call;
 
@@ -17,9 +22,21 @@ const PATIENCE: Duration = Duration::from_secs(30);
 type Shown = BTreeMap<String, (u64, BTreeMap<String, (u64, [u8; 32])>)>;
 
 /// Judges what was done, and what there is.
-pub(crate) fn judge(world: &mut World, deeds: &[Deed], programs: &[String]) -> Result<(), String> {
-    let logs = world.ask(0, |engine| logs(engine, programs))?;
+pub(crate) fn judge(world: &mut World, deeds: &[Deed], programs: &[(String, Uuid)]) -> Result<(), String> {
+    let gone: BTreeSet<&str> = deeds
+        .iter()
+        .filter_map(|deed| match &deed.fate {
+            Fate::Deleted { program } => Some(program.as_str()),
+            _ => None,
+        })
+        .collect();
+    let mut logs = world.ask(0, |engine| logs(engine, programs, &gone))?;
     compare(deeds, &logs)?;
+    logs.retain(|program, _| !gone.contains(program.as_str()));
+    let programs: &[String] = &logs.keys().cloned().collect::<Vec<_>>();
+    world.ask(0, |engine| entities(engine, deeds))?;
+    world.set_clocks_ahead();
+    world.ask(0, |engine| runs(engine, deeds))?;
     world.ask(0, |engine| go_back_and_forth(engine, &logs))?;
     let newest = world.ask(0, |engine| show(engine, programs, BTreeMap::new()))?;
     for process in 1..world.processes() {
@@ -63,18 +80,27 @@ async fn hear(engine: &Engine, open: &OpenProgram, number: u64) -> Result<(), St
     Ok(())
 }
 
-/// The logs of programs, read from the database.
-async fn logs(engine: Engine, programs: &[String]) -> Result<BTreeMap<String, Vec<Entry>>, String> {
+/// The logs of programs, read from the database: of those too that are gone, which nothing else shows.
+async fn logs(
+    engine: Engine,
+    programs: &[(String, Uuid)],
+    gone: &BTreeSet<&str>,
+) -> Result<BTreeMap<String, Vec<Entry>>, String> {
     const ALL: Bound = Bound { rows: 1_000_000, bytes: u64::MAX >> 1 };
     let mut logs = BTreeMap::new();
-    for name in programs {
-        let row = engine.store().program_by_name(name).await.map_err(|fault| fault.to_string())?;
-        let program = row.ok_or_else(|| format!("`{name}` was made and is not there"))?.key;
+    for (name, id) in programs {
+        let row = engine.store().program_by_id(*id).await.map_err(|fault| fault.to_string())?;
+        let row = row.ok_or_else(|| format!("`{name}` was made and is not there"))?;
+        if row.deleted.is_some() != gone.contains(name.as_str()) {
+            return Err(format!("`{name}` is deleted or not: {row:?}"));
+        }
+        let program = row.key;
         let entries = engine.store().tail(Tail { program, after: 0 }, ALL).await;
         logs.insert(name.clone(), entries.map_err(|fault| fault.to_string())?);
     }
     let page = engine.programs(None, None, 1_000).await.map_err(|error| error.to_string())?;
-    let strange = page.programs.iter().find(|program| !logs.contains_key(&program.name));
+    let is_strange = |name: &str| !logs.contains_key(name) || gone.contains(name);
+    let strange = page.programs.iter().find(|program| is_strange(&program.name));
     match strange {
         Some(program) => Err(format!("`{}` is there and was not made", program.name)),
         None => Ok(logs),
@@ -98,8 +124,12 @@ fn compare(deeds: &[Deed], logs: &BTreeMap<String, Vec<Entry>>) -> Result<(), St
     for deed in deeds {
         let found = by_key.remove(deed.key.as_bytes());
         match (&deed.fate, found) {
-            (Fate::Not, None) => {}
-            (Fate::Not, Some((program, entry))) => {
+            (Fate::Lost, _) => {}
+            (Fate::Not | Fate::Deleted { .. } | Fate::Wrote { .. } | Fate::Began { .. }, None) => {}
+            (
+                Fate::Not | Fate::Deleted { .. } | Fate::Wrote { .. } | Fate::Began { .. },
+                Some((program, entry)),
+            ) => {
                 return Err(format!(
                     "{} was not carried out, and is entry {} of `{program}`",
                     deed.key, entry.seq
@@ -121,6 +151,74 @@ fn compare(deeds: &[Deed], logs: &BTreeMap<String, Vec<Entry>>) -> Result<(), St
         Some((program, entry)) => Err(format!("nobody made entry {} of `{program}`", entry.seq)),
         None => Ok(()),
     }
+}
+
+/// Whether entities are what was acknowledged, each change once.
+async fn entities(engine: Engine, deeds: &[Deed]) -> Result<(), String> {
+    let failed = |error: Error| format!("entities: {error:?}");
+    let name = |label: &str, key: &str| EntityRef {
+        label: Label::new(label).expect("it is one"),
+        key: Key::new(key).expect("it is one"),
+    };
+    let (mut changes, mut notes) = (0, BTreeMap::new());
+    for deed in deeds {
+        if let Fate::Wrote { note, there } = &deed.fate {
+            changes += 1;
+            // Whoever erases a note knows of it.
+            *notes.entry(note.as_str()).or_insert(true) &= there;
+        }
+    }
+    let revision = async { engine.store().entities_now().await?.revision().await };
+    let revision = revision.await.map_err(|fault| failed(fault.into()))?;
+    if revision != changes {
+        return Err(format!(
+            "entities were changed {revision} times, and {changes} changes were acknowledged"
+        ));
+    }
+    for (note, there) in &notes {
+        if engine.entity(&name("Note", note)).await.map_err(failed)?.is_some() != *there {
+            return Err(format!("the note `{note}` should be there: {there}"));
+        }
+    }
+    let hub = engine.entity_subgraph(name("Person", HUB), 1).await.map_err(failed)?;
+    let joined = hub.as_ref().map_or(0, |hub| hub.edges.len());
+    let expected = notes.values().filter(|there| **there).count();
+    match joined == expected && hub.is_some() != notes.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{joined} notes are joined to the hub, and {expected} are there: {hub:?}")),
+    }
+}
+
+/// Whether the runs that were begun have come to their ends, each once.
+async fn runs(engine: Engine, deeds: &[Deed]) -> Result<(), String> {
+    let failed = |error: Error| format!("runs: {error:?}");
+    let mut begun = 0;
+    for deed in deeds {
+        let Fate::Began { run } = deed.fate else { continue };
+        begun += 1;
+        let mut events =
+            engine.run_events(&RunsOf::Run(run), Some(RunCursor::default())).await.map_err(failed)?;
+        let ended = async {
+            loop {
+                let info = engine.run_info(run).await?;
+                if info.ended.is_some() {
+                    return Ok::<_, Error>(info.status);
+                }
+                // It is looked for when its time comes, by the clock of the process that last had it.
+                engine.resume_run(run).await?;
+                if let Ok(None) = tokio::time::timeout(Duration::from_secs(1), events.recv()).await {
+                    return Err(Error::Closed);
+                }
+            }
+        };
+        let ended = tokio::time::timeout(PATIENCE, ended).await;
+        match ended.map_err(|_| format!("{} does not come to its end", deed.key))?.map_err(failed)? {
+            RunStatus::Completed => {}
+            status => return Err(format!("{} has ended as {status:?}", deed.key)),
+        }
+    }
+    let all = engine.run_page(&RunFilter::default(), None, 1).await.map_err(failed)?.total;
+    if all == begun { Ok(()) } else { Err(format!("there are {all} runs, and {begun} were begun")) }
 }
 
 /// Takes the newest revision of every program back, and makes it again.

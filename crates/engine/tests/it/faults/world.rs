@@ -5,24 +5,21 @@
 //! that the next one finds a write-ahead log to read as after a kill. It stands still by blocking its thread, with all that
 //! it holds in the database.
 
-use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use lmlang_engine::{Clock, Engine, Limits, SnapshotPolicy};
-use lmlang_store::{Action, Fault, Faults, Location, OpenError, Options, Step, Store};
+use lmlang_store::{Fault, Faults, Location, OpenError, Options, Step, Store};
 use lmlang_testdb::TestDb;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Notify;
 
 use super::client::Client;
-use super::plan::{Blow, Round, Trouble, With, Work};
+use super::hook::{Armed, Ending, Hook, Report, pass};
+use super::plan::{AHEAD, Round, Trouble, Work};
+use crate::flows::code::{self, Calls};
 
 /// Within which everybody answers.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -30,230 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a process waits for another one that stands still with a lock; long enough for a server that has much to do.
 const BUSY: Duration = Duration::from_secs(2);
 
-/// What a process tells of a round.
-enum Report {
-    /// It stands still.
-    Stands(usize),
-    /// Its clients have done what they could.
-    Ended(usize, Vec<Client>, Ending),
-    Panicked,
-}
-
-enum Ending {
-    Done,
-    Died,
-    Closed,
-}
-
-/// The hook of a process.
-struct Hook {
-    process: usize,
-    armed: Mutex<Armed>,
-    died: Notify,
-    /// Told whenever the process had nothing to do and has again.
-    woken: Notify,
-    reports: Sender<Report>,
-    /// Whether it stands still.
-    stands: Mutex<bool>,
-    goes_on: Condvar,
-    database: Location,
-}
-
-#[derive(Default)]
-struct Armed {
-    trouble: Option<(Step, usize, Blow)>,
-    /// A step at which the connection is lost, so that there is something to ask about.
-    lost: Option<Step>,
-    /// The fault that befalls the next steps.
-    failing: Option<(With, usize)>,
-    dead: bool,
-    /// Rounds to be away or to stand still for.
-    rounds: usize,
-    /// What was left of a database file.
-    left: Option<PathBuf>,
-}
-
-impl Hook {
-    fn at(&self, step: Step) -> Action {
-        let mut armed = self.armed.lock().unwrap();
-        if armed.dead {
-            return Action::Hold(Arc::default());
-        }
-        match &mut armed.trouble {
-            Some((at, 0, _)) if *at == step => {}
-            Some((at, after, _)) if *at == step => {
-                *after -= 1;
-                return armed.fail(step);
-            }
-            _ => return armed.fail(step),
-        }
-        let (_, _, blow) = armed.trouble.take().expect("it is armed");
-        note(blow.name(), step);
-        match blow {
-            Blow::Dies { away } => {
-                (armed.dead, armed.rounds) = (true, away);
-                armed.left = leave(&self.database);
-                self.died.notify_one();
-                Action::Hold(Arc::default())
-            }
-            Blow::Fails { with, times } => {
-                armed.failing = Some((with, times));
-                armed.fail(step)
-            }
-            Blow::Takes { long } => {
-                let release = Arc::new(Notify::new());
-                let held = Arc::clone(&release);
-                tokio::spawn(async move {
-                    pass(long).await;
-                    held.notify_one();
-                });
-                Action::Hold(release)
-            }
-            Blow::Stands { rounds } => {
-                armed.rounds = rounds;
-                drop(armed);
-                let mut stands = self.stands.lock().unwrap();
-                *stands = true;
-                self.reports.send(Report::Stands(self.process)).ok();
-                while *stands {
-                    stands = self.goes_on.wait(stands).unwrap();
-                }
-                Action::Continue
-            }
-        }
-    }
-
-    /// Lets the process die where all its tasks happen to wait: with one thread, every other one does whenever this one has
-    /// its turn.
-    async fn drop_after(&self, wakeups: usize, turns: usize, away: usize) {
-        for _ in 0..wakeups {
-            self.woken.notified().await;
-        }
-        for _ in 0..turns {
-            tokio::task::yield_now().await;
-        }
-        let mut armed = self.armed.lock().unwrap();
-        if armed.dead {
-            return;
-        }
-        DROPPED.fetch_add(1, Ordering::Relaxed);
-        (armed.dead, armed.rounds) = (true, away);
-        armed.left = leave(&self.database);
-        self.died.notify_one();
-    }
-
-    fn go_on(&self) {
-        *self.stands.lock().unwrap() = false;
-        self.goes_on.notify_all();
-    }
-}
-
-impl Armed {
-    /// Lets a step fail as often as it is to.
-    fn fail(&mut self, step: Step) -> Action {
-        if self.lost.take_if(|at| *at == step).is_some() {
-            return Action::Fail(Fault::ConnectionLost);
-        }
-        let Some((with, times)) = &mut self.failing else { return Action::Continue };
-        let before = matches!(step, Step::BeforeInsert | Step::BeforeCommit | Step::BeforeBackground);
-        if !before && !with.leaves_open() {
-            return Action::Continue;
-        }
-        let fault = with.fault();
-        note(with.name(), step);
-        *times -= 1;
-        if *times == 0 {
-            self.failing = None;
-        }
-        Action::Fail(fault)
-    }
-}
-
-/// What has struck where, in all runs.
-static STRUCK: Mutex<BTreeMap<(&str, usize), usize>> = Mutex::new(BTreeMap::new());
-
-/// How many processes have died wherever their tasks waited, in all runs.
-static DROPPED: AtomicUsize = AtomicUsize::new(0);
-
-/// How many processes have died between any two turns of their tasks, with clients who still asked.
-pub(crate) fn dropped() -> usize {
-    DROPPED.load(Ordering::Relaxed)
-}
-
-fn note(what: &'static str, step: Step) {
-    let step = Step::ALL.iter().position(|at| *at == step).expect("all are there");
-    *STRUCK.lock().unwrap().entry((what, step)).or_default() += 1;
-}
-
-/// How often what has struck where.
-pub(crate) fn struck() -> HashMap<(&'static str, Step), usize> {
-    let struck = STRUCK.lock().unwrap();
-    struck.iter().map(|((what, step), count)| ((*what, Step::ALL[*step]), *count)).collect()
-}
-
-impl Blow {
-    fn name(&self) -> &'static str {
-        match self {
-            Blow::Dies { .. } => "dies",
-            Blow::Fails { .. } => "begins to fail",
-            Blow::Takes { .. } => "takes long",
-            Blow::Stands { .. } => "stands still",
-        }
-    }
-}
-
-impl With {
-    fn name(self) -> &'static str {
-        match self {
-            With::DiskFull => "disk full",
-            With::Busy => "busy",
-            With::ReadOnly => "read only",
-            With::ConnectionLost => "connection lost",
-            With::Device => "device",
-        }
-    }
-
-    fn fault(self) -> Fault {
-        match self {
-            With::DiskFull => Fault::DiskFull,
-            With::Busy => Fault::Busy,
-            With::ReadOnly => Fault::ReadOnly,
-            With::ConnectionLost => Fault::ConnectionLost,
-            With::Device => Fault::Device(Arc::new(sea_orm::sqlx::Error::WorkerCrashed)),
-        }
-    }
-}
-
-/// Copies a database file as it lies there, with its write-ahead log; a lock is left where it is.
-///
-/// Somebody may be writing: what is appended to the log meanwhile was acknowledged to nobody. When the log begins anew, the
-/// two do not belong together, and are copied again.
-fn leave(database: &Location) -> Option<PathBuf> {
-    let Location::File(file) = database else { return None };
-    let folder = file.parent().expect("it is in a folder").join("left");
-    fs::create_dir(&folder).unwrap();
-    let copy = folder.join("lmlang.db");
-    let log = |of: &Path| of.with_file_name("lmlang.db-wal");
-    loop {
-        let before = began(&log(file));
-        fs::copy(file, &copy).unwrap();
-        if log(file).exists() {
-            fs::copy(log(file), log(&copy)).unwrap();
-        }
-        if before == began(&log(file)) {
-            return Some(copy);
-        }
-    }
-}
-
-/// What a write-ahead log begins with: another salt whenever it begins anew; nothing if nothing is in it yet.
-fn began(log: &Path) -> Vec<u8> {
-    let mut head = Vec::new();
-    if let Ok(file) = fs::File::open(log) {
-        file.take(32).read_to_end(&mut head).unwrap();
-    }
-    head
-}
+/// Seconds: later than any clock that was set ahead.
+const LATE: i64 = 2 * AHEAD[3];
 
 /// A database file with tables and nothing in them: making them takes longer than a run.
 fn empty() -> &'static [u8] {
@@ -297,6 +72,8 @@ pub(crate) struct World {
     reports: Receiver<Report>,
     reporting: Sender<Report>,
     round: usize,
+    /// What the flows of all processes call.
+    calls: Arc<Calls>,
     _db: TestDb,
 }
 
@@ -309,7 +86,7 @@ impl World {
         }
         let (reporting, reports) = channel();
         let processes = (0..processes).map(|_| Process::default()).collect();
-        World { database, snapshots, processes, reports, reporting, round: 0, _db: db }
+        World { database, snapshots, processes, reports, reporting, round: 0, calls: Arc::default(), _db: db }
     }
 
     /// Asks a process for something, without faults.
@@ -329,16 +106,7 @@ impl World {
 
     /// Starts a process.
     fn start(&mut self, number: usize) -> Result<(), String> {
-        let hook = Arc::new(Hook {
-            process: number,
-            armed: Mutex::default(),
-            died: Notify::new(),
-            woken: Notify::new(),
-            reports: self.reporting.clone(),
-            stands: Mutex::new(false),
-            goes_on: Condvar::new(),
-            database: self.database.clone(),
-        });
+        let hook = Arc::new(Hook::new(number, self.reporting.clone(), self.database.clone()));
         let woken = Arc::clone(&hook);
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
@@ -346,12 +114,12 @@ impl World {
             .enable_all()
             .build()
             .unwrap();
-        let asked = Arc::clone(&hook);
-        let faults = Faults::new(move |step| asked.at(step));
+        let (asked, read) = (Arc::clone(&hook), Arc::clone(&hook));
+        let faults = Faults::new(move |step| asked.at(step)).reading(move || read.loses());
         let options =
             Options { faults, readers: 2, busy_timeout: BUSY, ..Options::new(self.database.clone()) };
         let (snapshots, process) = (self.snapshots, &mut self.processes[number]);
-        let clock = process.clock.clone();
+        let (clock, calls) = (process.clock.clone(), Arc::clone(&self.calls));
         let engine = runtime.block_on(async {
             let since = Instant::now();
             let store = loop {
@@ -364,10 +132,19 @@ impl World {
             };
             // Little in memory, so that older states are read again.
             let limits = Limits { revisions_in_memory: 4, events_in_memory: 8, ..Limits::default() };
-            Ok::<_, String>(Engine::with_clock(store, limits, snapshots, clock))
+            let engine = Engine::with_clock(store, limits, snapshots, clock);
+            engine.run_flows(code::all(&calls));
+            Ok::<_, String>(engine)
         })?;
         process.running = Some(Running { runtime, engine, hook });
         Ok(())
+    }
+
+    /// Sets all clocks to after whatever any of them has shown: what waits for a time waits no longer.
+    pub(crate) fn set_clocks_ahead(&self) {
+        for process in &self.processes {
+            process.clock.set_ahead(LATE * 1_000_000);
+        }
     }
 
     /// Starts what is not there, lets go on what stands still, and lets nothing more happen to it.
@@ -459,6 +236,10 @@ impl World {
                 striking = Some(running.runtime.spawn(strike));
                 None
             }
+            Trouble::Reads { after, times } => {
+                running.hook.armed.lock().unwrap().reads = Some((*after, *times));
+                None
+            }
             Trouble::At { step, after, blow } => {
                 let mut armed = running.hook.armed.lock().unwrap();
                 armed.trouble = Some((*step, *after, blow.clone()));
@@ -520,7 +301,7 @@ impl World {
                 // What has not happened in its round does not any more.
                 let running = process.running.as_ref().expect("it has served");
                 let mut armed = running.hook.armed.lock().unwrap();
-                (armed.trouble, armed.failing, armed.lost) = (None, None, None);
+                (armed.trouble, armed.failing, armed.lost, armed.reads) = (None, None, None, None);
                 let dead = armed.dead;
                 drop(armed);
                 if dead {
@@ -577,11 +358,4 @@ async fn serve(
         }
     };
     (clients, ending)
-}
-
-/// Lets others go first, so many times.
-async fn pass(times: usize) {
-    for _ in 0..16 * times {
-        tokio::task::yield_now().await;
-    }
 }

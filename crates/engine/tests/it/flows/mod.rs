@@ -2,7 +2,7 @@
 
 mod away;
 mod checkup;
-mod code;
+pub(crate) mod code;
 mod deadlines;
 mod killed;
 mod metrics;
