@@ -1,6 +1,9 @@
 //! Several engines over one database. A file has one; so these do nothing but on a server, and `cargo xtask test` runs
 //! them there.
 
+mod cut_off;
+mod way;
+
 use std::time::Duration;
 
 use lmlang_engine::{
