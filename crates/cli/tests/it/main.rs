@@ -4,6 +4,7 @@ mod backup;
 mod collector;
 mod commands;
 mod database;
+mod determinism;
 mod files;
 mod kill;
 mod lost;

@@ -14,6 +14,7 @@ mod past;
 mod planted;
 mod provenance;
 mod questions;
+mod refs;
 mod replicas;
 mod reverting;
 mod stream;
