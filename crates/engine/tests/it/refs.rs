@@ -133,7 +133,7 @@ impl Run {
         match self.choices.below(12) {
             0..=2 => {
                 self.made += 1;
-                let name = format!("f{}", self.made);
+                let name = format!("sum{}", self.made);
                 let text = format!(
                     "func {name}(n: i64) -> (i64) {{\n  a = add.i64 n, {number}\n  b = mul.i64 a, n\n  return b\n}}\n"
                 );
@@ -143,7 +143,7 @@ impl Run {
             }
             3 | 4 => {
                 let Some(of) = self.function(&branch).await else { return };
-                let name = format!("g{}", self.made);
+                let name = format!("less{}", self.made);
                 self.made += 1;
                 let text =
                     format!("func {name}(n: i64) -> (i64) {{\n  c = sub.i64 n, {number}\n  return c\n}}\n");

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use lmlang_store::{CommitError, Fault, Options, Store};
+use lmlang_store::{CommitError, Fault, OpenError, Options, Store};
+use lmlang_testdb::TestDb;
 use sea_orm::{ConnectionTrait, TransactionTrait};
 
 use crate::fixture::{Fixture, append, options_of};
@@ -54,4 +55,54 @@ async fn several_processes_pack_one_log() {
     }
     assert_eq!(packing::packed(&fixture).await, 4 * packing::WINDOW);
     packing::all_is_as_stored(&fixture.store, &programs).await;
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_refused_and_left_alone() {
+    let fixture = Fixture::new().await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let program = fixture.program("a").await;
+    fixture.store.close().await.unwrap();
+    let future = "m29990101_000001_future";
+    fixture.db.execute(&format!("INSERT INTO seaql_migrations VALUES ('{future}', 0)")).await;
+    let schema = async || {
+        let tables = "SELECT count(*) FROM information_schema.columns WHERE table_schema = current_schema()";
+        let migrations = "SELECT count(*) FROM seaql_migrations";
+        let entries = "SELECT count(*) FROM log";
+        [
+            fixture.db.number(tables).await,
+            fixture.db.number(migrations).await,
+            fixture.db.number(entries).await,
+        ]
+    };
+    let before = schema().await;
+    // Whoever comes, at the same time too.
+    let opened = futures_util::future::join_all((0..3).map(|_| Store::open(options_of(&fixture.db)))).await;
+    for opened in opened {
+        let error = opened.unwrap_err();
+        let OpenError::NewerSchema { migration, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(migration, future);
+        assert!(error.to_string().contains("was written by a newer version"), "{error}");
+    }
+    assert_eq!(schema().await, before);
+    fixture.db.execute(&format!("DELETE FROM seaql_migrations WHERE version = '{future}'")).await;
+    let store = Store::open(options_of(&fixture.db)).await.unwrap();
+    assert_eq!(store.program_by_name("a").await.unwrap().map(|found| found.key), Some(program));
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn tables_of_others_are_refused_and_left_alone() {
+    let fixture = Fixture::new().await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let other = TestDb::new().await;
+    other.execute("CREATE TABLE log (line text)").await;
+    let error = Store::open(options_of(&other)).await.unwrap_err();
+    assert!(matches!(error, OpenError::Foreign { .. }), "{error:?}");
+    let tables = "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()";
+    assert_eq!(other.number(tables).await, 1);
 }
