@@ -10,15 +10,25 @@ use serde_json::{Value, json};
 
 use crate::real::{Real, start_real};
 
-/// Agents and how long they work; at least [`ROUNDS`] each.
-fn size() -> (usize, Duration) {
-    match std::env::var_os("LMLANG_LONG") {
-        Some(_) => (32, Duration::from_secs(120)),
-        None => (8, Duration::ZERO),
-    }
+/// Agents on one program.
+const AGENTS: usize = 32;
+
+/// What each of them does at least.
+const ROUNDS: usize = 20;
+
+fn is_long() -> bool {
+    std::env::var_os("LMLANG_LONG").is_some()
 }
 
-const ROUNDS: usize = 20;
+/// How long they work, if that takes longer than their rounds.
+fn time() -> Duration {
+    if is_long() { Duration::from_secs(120) } else { Duration::ZERO }
+}
+
+/// Agents on branches of their own: a merge over what all the others have merged takes longer than an edit.
+fn branches() -> usize {
+    if is_long() { AGENTS } else { 8 }
+}
 
 /// The one function that all of them change.
 const SHARED: &str = "shared";
@@ -166,12 +176,11 @@ const SAMPLES: usize = 60;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_update_is_lost() {
-    let (agents, time) = size();
     let real = Arc::new(start_real().await);
-    real.program("shop", &text(agents)).await;
-    let until = Instant::now() + time;
+    real.program("shop", &text(AGENTS)).await;
+    let until = Instant::now() + time();
     let working: Vec<_> =
-        (0..agents).map(|agent| tokio::spawn(work(Arc::clone(&real), agent, until))).collect();
+        (0..AGENTS).map(|agent| tokio::spawn(work(Arc::clone(&real), agent, until))).collect();
     let mut all = Vec::new();
     for agent in working {
         all.extend(agent.await.expect("an agent comes to its end"));
@@ -190,7 +199,7 @@ async fn no_update_is_lost() {
     let shown = |(name, value): (&String, &u64)| {
         (name.clone(), form.replace(SHARED, name).replace("const.i64 0", &format!("const.i64 {value}")))
     };
-    let mut model: Model = (0..agents).map(own).chain([SHARED.to_owned()]).map(|name| (name, 0)).collect();
+    let mut model: Model = (0..AGENTS).map(own).chain([SHARED.to_owned()]).map(|name| (name, 0)).collect();
     assert_eq!(first, model.iter().map(shown).collect());
     let every = (all.len() / SAMPLES).max(1);
     let mut shared = 1;
@@ -246,7 +255,7 @@ const MERGES: usize = 6;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn branches_come_together_and_are_taken_back() {
-    let (agents, _) = size();
+    let agents = branches();
     let real = Arc::new(start_real().await);
     real.program("shop", &text(agents)).await;
     let working: Vec<_> =
