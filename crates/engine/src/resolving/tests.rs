@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use lmlang_history::merge::{self, Conflict, ConflictKind, Side};
 use lmlang_history::request::{EditRequest, Rename, SetDoc};
-use lmlang_ir::{FuncRef, Program, Ref, RefAllocator, RefKind};
+use lmlang_ir::{FuncRef, Place, Program, Ref, RefAllocator, RefKind};
 use lmlang_testkit::{Choices, Options, config_of, edits, generate};
 use lmlang_verify::{Checked, Class, Diagnostic, Identity, full};
 use proptest::prelude::*;
@@ -135,7 +135,14 @@ fn check(sides: &[Checked; 2], resolutions: &[Resolution], combined: &Combined) 
                     let renamed: Ref = rename.of.parse().expect("it is written like one");
                     names.entry(renamed).or_default().insert(&rename.name);
                 }
-                _ => prop_assert!(combined.resolved.contains(of), "`{of}` was not edited"),
+                _ => {
+                    // What is written about a member stands in its type.
+                    let owner = match program.place(*of) {
+                        Some(Place::Member(ty, _)) => Ref::from(ty),
+                        _ => *of,
+                    };
+                    prop_assert!(combined.resolved.contains(&owner), "`{of}` was not edited");
+                }
             }
         }
     }
