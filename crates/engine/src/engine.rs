@@ -26,6 +26,7 @@ use crate::keyring::Keyring;
 use crate::manager::Kept;
 use crate::opening::threads;
 use crate::places::Share;
+use crate::sealed::CursorSecret;
 use crate::simulate::Simulations;
 use crate::timeline::Timeline;
 use crate::tournament::Tournaments;
@@ -72,7 +73,7 @@ pub(crate) struct Inner {
     pub(crate) feed: Feed,
     pub(crate) keyring: Keyring,
     /// What cursors are sealed with for callers who may know of some programs only, once it was read.
-    pub(crate) cursor_secret: OnceCell<[u8; 32]>,
+    pub(crate) cursor_secret: OnceCell<CursorSecret>,
     tasks: TaskTracker,
     closing: CancellationToken,
     /// The publishers of open programs, which answer what is still being written while the engine closes.

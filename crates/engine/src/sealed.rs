@@ -73,6 +73,15 @@ impl Places {
     }
 }
 
+/// What keys are derived from. It is shown to nobody.
+pub(crate) struct CursorSecret([u8; 32]);
+
+impl fmt::Debug for CursorSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CursorSecret(..)")
+    }
+}
+
 /// Seals places of one kind, and opens them: the keyed BLAKE3 as a stream over each, and as the tag of that.
 pub(crate) struct Seal {
     stream: [u8; 32],
@@ -87,8 +96,8 @@ impl fmt::Debug for Seal {
 }
 
 impl Seal {
-    fn new(secret: &[u8; 32], places: Places, clock: Clock) -> Seal {
-        let [stream, tag] = places.contexts().map(|context| blake3::derive_key(context, secret));
+    fn new(secret: &CursorSecret, places: Places, clock: Clock) -> Seal {
+        let [stream, tag] = places.contexts().map(|context| blake3::derive_key(context, &secret.0));
         Seal { stream, tag, clock }
     }
 
@@ -176,7 +185,7 @@ impl Engine {
         let secret = self.0.cursor_secret.get_or_try_init(|| async {
             let mut new = [0; 32];
             clock.random(&mut new);
-            self.store().secret(SECRET, new).await
+            self.store().secret(SECRET, new).await.map(CursorSecret)
         });
         Ok(Seal::new(secret.await?, places, clock.clone()))
     }
@@ -189,7 +198,7 @@ mod tests {
     use super::*;
 
     fn seal(secret: u8, places: Places) -> Seal {
-        Seal::new(&[secret; 32], places, Clock::default())
+        Seal::new(&CursorSecret([secret; 32]), places, Clock::default())
     }
 
     #[test]
@@ -203,7 +212,7 @@ mod tests {
             assert_eq!(seal(2, Places::Programs).open(&sealed), None);
             assert_eq!(seal(1, Places::Runs).open(&sealed), None);
         }
-        assert_eq!(format!("{here:?}"), "Seal(..)");
+        assert_eq!(format!("{here:?} {:?}", CursorSecret([1; 32])), "Seal(..) CursorSecret(..)");
     }
 
     #[test]
