@@ -164,7 +164,7 @@ impl Run {
             }
             8 => {
                 let open = self.fixture.find("shop").await;
-                let which = Which::Newest("ada".to_owned(), 1 + number as u64 % 2);
+                let which = Which::Newest("ada".to_owned(), 1 + number % 2);
                 let request =
                     RevertRequest { branch: branch.clone(), which, expected_head: None, dry_run: false };
                 // There may be nothing that can be taken back.
