@@ -63,8 +63,8 @@ impl Function {
     }
 
     /// Its label within the module.
-    async fn name(&self) -> &str {
-        &self.function.head().name
+    async fn name(&self) -> Text {
+        self.function.head().name.to_string().into()
     }
 
     /// `module::name`.
@@ -360,7 +360,7 @@ impl Direct for Function {
         object(selected, &["Function", "Node"], |name, _| match name {
             "id" => leaf(|function: &Function, out| out.text(&function.view.entity_id(function.of))),
             "ref" => leaf(|function: &Function, out| out.plain(function.of)),
-            "name" => leaf(|function: &Function, out| out.text(&function.function.head().name)),
+            "name" => leaf(|function: &Function, out| out.counted(&function.function.head().name)),
             "path" => leaf(|function: &Function, out| {
                 out.counted(&function.view.program().path(function.of.into()));
             }),
@@ -414,8 +414,8 @@ pub struct Param {
 #[Object]
 impl Param {
     /// Its name.
-    async fn name(&self) -> &str {
-        &self.name
+    async fn name(&self) -> Text {
+        self.name.clone().into()
     }
 
     /// Its type.
@@ -446,7 +446,7 @@ impl Param {
 impl Direct for Param {
     fn writer(selected: Selected<'_>) -> Option<Writer<Param>> {
         object(selected, &["Param"], |name, _| match name {
-            "name" => leaf(|param: &Param, out| out.text(&param.name)),
+            "name" => leaf(|param: &Param, out| out.counted(&param.name)),
             "type" => leaf(|param: &Param, out| out.counted(&param.ty)),
             "index" => leaf(|param: &Param, out| out.number(param.index)),
             _ => None,
@@ -483,8 +483,9 @@ impl Var {
     }
 
     /// Its label.
-    async fn name(&self) -> Option<String> {
-        self.function.function.body().variable(self.of)?.name.as_ref().map(ToString::to_string)
+    async fn name(&self) -> Option<Text> {
+        let name = self.function.function.body().variable(self.of)?.name.as_ref()?;
+        Some(name.to_string().into())
     }
 
     /// The type of its value.

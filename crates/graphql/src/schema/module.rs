@@ -75,8 +75,8 @@ impl Module {
     }
 
     /// Its label within the parent.
-    async fn name(&self) -> &str {
-        &self.record.name
+    async fn name(&self) -> Text {
+        self.record.name.to_string().into()
     }
 
     /// `parent::name`.

@@ -109,8 +109,8 @@ impl ComputeNode {
     }
 
     /// Its optional name.
-    async fn label(&self) -> Option<String> {
-        self.record().name().map(ToString::to_string)
+    async fn label(&self) -> Option<Text> {
+        self.record().name().map(|name| name.to_string().into())
     }
 
     /// What is written about it.
@@ -228,7 +228,7 @@ impl Direct for ComputeNode {
                 out.plain(Opcode::from(node.record().op().code()).name());
             }),
             "label" => leaf(|node: &ComputeNode, out| match node.record().name() {
-                Some(name) => out.text(name),
+                Some(name) => out.counted(name),
                 None => out.null(),
             }),
             "doc" => leaf(|node: &ComputeNode, out| match node.record().doc() {

@@ -91,9 +91,9 @@ impl Region {
     }
 
     /// The name that exits aim at, if its owner has one.
-    async fn label(&self) -> Option<String> {
+    async fn label(&self) -> Option<Text> {
         let RegionOwner::Node(owner) = self.record().owner else { return None };
-        self.function.function.body().node(owner)?.op().label().map(ToString::to_string)
+        Some(self.function.function.body().node(owner)?.op().label()?.to_string().into())
     }
 
     /// The function that it is part of.
@@ -177,8 +177,8 @@ pub struct RegionParam {
 #[Object]
 impl RegionParam {
     /// Its name.
-    async fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+    async fn name(&self) -> Option<Text> {
+        self.name.clone().map(Text::from)
     }
 
     /// Its type.
@@ -202,7 +202,7 @@ impl Direct for RegionParam {
     fn writer(selected: Selected<'_>) -> Option<Writer<RegionParam>> {
         object(selected, &["RegionParam"], |name, inner| match name {
             "name" => leaf(|param: &RegionParam, out| match &param.name {
-                Some(name) => out.text(name),
+                Some(name) => out.counted(name),
                 None => out.null(),
             }),
             "type" => leaf(|param: &RegionParam, out| out.counted(&param.ty)),

@@ -111,8 +111,8 @@ impl Storage {
     }
 
     /// Its label within the module.
-    async fn name(&self) -> &str {
-        &self.record.name
+    async fn name(&self) -> Text {
+        self.record.name.to_string().into()
     }
 
     /// `module::name`.

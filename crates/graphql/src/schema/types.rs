@@ -48,7 +48,7 @@ pub struct FieldDef {
     #[graphql(name = "ref")]
     reference: String,
     /// Its name within the struct.
-    name: String,
+    name: Text,
     /// The type of its value.
     #[graphql(name = "type")]
     ty: Text,
@@ -72,9 +72,9 @@ pub struct VariantDef {
     #[graphql(name = "ref")]
     reference: String,
     /// Its name within the enum.
-    name: String,
+    name: Text,
     /// The type of what it carries, if it carries something.
-    payload: Option<String>,
+    payload: Option<Text>,
     #[graphql(skip)]
     written: Option<Arc<str>>,
 }
@@ -110,8 +110,8 @@ impl TypeDef {
     }
 
     /// Its label within the module.
-    async fn name(&self) -> &str {
-        &self.def.name
+    async fn name(&self) -> Text {
+        self.def.name.to_string().into()
     }
 
     /// `module::name`.
@@ -137,7 +137,7 @@ impl TypeDef {
     async fn fields(&self, context: &Context<'_>) -> Vec<FieldDef> {
         let field = |field: &lmlang_ir::Field| FieldDef {
             reference: field.member.to_string(),
-            name: field.name.to_string(),
+            name: field.name.to_string().into(),
             ty: text::print_type_name(self.view.program(), None, &field.ty).into(),
             written: field.doc.clone(),
         };
@@ -148,8 +148,11 @@ impl TypeDef {
     async fn variants(&self, context: &Context<'_>) -> Vec<VariantDef> {
         let variant = |variant: &lmlang_ir::VariantDef| VariantDef {
             reference: variant.member.to_string(),
-            name: variant.name.to_string(),
-            payload: variant.payload.as_ref().map(|ty| text::print_type_name(self.view.program(), None, ty)),
+            name: variant.name.to_string().into(),
+            payload: variant
+                .payload
+                .as_ref()
+                .map(|ty| text::print_type_name(self.view.program(), None, ty).into()),
             written: variant.doc.clone(),
         };
         budget::list(context, self.def.variants().iter().map(variant).collect()).await

@@ -82,8 +82,20 @@ fn no_other_field_can_fail() {
 
 /// Fields of an object that cannot fail; those that are texts have none to show where there is to be none.
 fn siblings<'a>(sdl: &'a Sdl, owner: &str) -> Vec<&'a str> {
-    let texts =
-        ["op", "signature", "message", "text", "path", "type", "expectedType", "valueType", "results"];
+    let texts = [
+        "op",
+        "signature",
+        "message",
+        "text",
+        "path",
+        "name",
+        "label",
+        "payload",
+        "type",
+        "expectedType",
+        "valueType",
+        "results",
+    ];
     let plain = sdl.plain(owner).into_iter().filter(|name| !texts.contains(name));
     plain.chain(["__typename"]).collect()
 }

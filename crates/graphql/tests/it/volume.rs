@@ -163,6 +163,28 @@ async fn types_are_counted_over_an_answer() {
 }
 
 #[tokio::test]
+async fn names_are_counted_over_an_answer() {
+    let world = World::empty().await;
+    let long = "x".repeat(3_000);
+    let functions: String = (0..5).map(|at| format!("func a{at}{long} () -> () {{ return }}\n")).collect();
+    world
+        .create("p", &format!("module m\n{functions}type T = struct {{ b{long}: i64, c{long}: i64 }}\n"))
+        .await;
+    let executor = world.under(Limits { text_of_answer: 10_000, ..Limits::default() });
+    // With a directive the list is left to the library.
+    for here in ["", "@include(if: true)"] {
+        let query = format!(r#"{{ program(name: "p") {{ functions {{ nodes {{ ref name {here} }} }} }} }}"#);
+        let answer = ask(&executor, &query, json!({})).await;
+        only_error(&answer, "textOfAnswer");
+        let functions = answer["data"]["program"]["functions"]["nodes"].as_array().expect("they are there");
+        let shown = functions.iter().filter(|function| function["name"] != "").count();
+        assert_eq!((functions.len(), shown), (5, 3), "{here}");
+    }
+    let query = r#"{ program(name: "p") { types { nodes { a: fields { name } b: fields { name } } } } }"#;
+    only_error(&ask(&executor, query, json!({})).await, "textOfAnswer");
+}
+
+#[tokio::test]
 async fn lists_inside_of_an_outcome_are_counted() {
     let world = World::empty().await;
     world.create("p", "module m\nfunc down (n: i64) -> (i64) {\n  return (call down n)\n}\n").await;

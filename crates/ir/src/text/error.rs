@@ -236,11 +236,14 @@ pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Vec<Str
 /// The most names that one mistake lists.
 const MOST_NAMES: usize = 10;
 
+/// Bytes of a name that is listed for none of its likeness.
+const SHORT: usize = 200;
+
 /// The names that are there instead of a given one: near ones first, then some of the others by name.
 pub fn in_scope<'n>(given: &str, names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
     let mut found = nearest(given, names.clone());
     let mut others: BTreeSet<&str> = BTreeSet::new();
-    for name in names.filter(|name| !found.iter().any(|near| near == name)) {
+    for name in names.filter(|name| name.len() <= SHORT && !found.iter().any(|near| near == name)) {
         others.insert(name);
         if others.len() > MOST_NAMES {
             others.pop_last();
