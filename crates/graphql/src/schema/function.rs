@@ -79,8 +79,8 @@ impl Function {
     }
 
     /// The names under which an exported module offers it.
-    async fn exports(&self) -> Vec<String> {
-        self.function.head().exports.iter().map(ToString::to_string).collect()
+    async fn exports(&self) -> Vec<Text> {
+        self.function.head().exports.iter().map(|name| name.to_string().into()).collect()
     }
 
     /// Where it comes from, if the host provides it; null for one with a body.

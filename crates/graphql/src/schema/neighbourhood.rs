@@ -14,6 +14,7 @@ use crate::schema::detail::Detail;
 use crate::schema::edge::{EdgeKind, FlowEdge};
 use crate::schema::function::{Contract, Function};
 use crate::schema::node::ComputeNode;
+use crate::schema::scalars::Text;
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
@@ -229,8 +230,9 @@ impl Impact {
     }
 
     /// Names under which what is affected is exported.
-    async fn exports(&self, context: &Context<'_>) -> Vec<String> {
-        budget::list(context, self.found.exports.iter().map(ToString::to_string).collect()).await
+    async fn exports(&self, context: &Context<'_>) -> Vec<Text> {
+        let names = self.found.exports.iter().map(|name| Text::from(name.to_string()));
+        budget::list(context, names.collect()).await
     }
 
     /// How many functions, types and contracts there are.

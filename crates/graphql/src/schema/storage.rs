@@ -65,14 +65,14 @@ impl StorageKind {
 #[derive(Clone, Debug, SimpleObject)]
 pub struct HostImport {
     /// The module of the host.
-    module: String,
+    module: Text,
     /// The name in it.
-    name: String,
+    name: Text,
 }
 
 impl HostImport {
     pub(super) fn of(import: &lmlang_ir::Import) -> HostImport {
-        HostImport { module: import.module.to_string(), name: import.name.to_string() }
+        HostImport { module: import.module.to_string().into(), name: import.name.to_string().into() }
     }
 }
 
@@ -228,8 +228,8 @@ impl Storage {
     }
 
     /// The names under which an exported module offers it.
-    async fn exports(&self) -> Vec<String> {
-        self.record.exports.iter().map(ToString::to_string).collect()
+    async fn exports(&self) -> Vec<Text> {
+        self.record.exports.iter().map(|name| name.to_string().into()).collect()
     }
 
     /// Where it comes from, if the host provides it.
