@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 
 use crate::entities::Name;
+use crate::function::Function;
 use crate::program::{Place, Program};
 use crate::refs::{ContractRef, FuncRef, Ref, TypeRef, VarRef};
+use crate::storage::StorageKind;
 
 /// What a change of something may concern, the nearest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub struct Impact {
 }
 
 /// Follows mentions backwards from some entities. What is part of a function or type stands for the whole of it; a
-/// module for nothing, since nothing depends on it but by name.
+/// module for nothing, since nothing depends on it but by name. For memory, all functions are looked through.
 pub fn impact(program: &Program, of: &[Ref]) -> Impact {
     let mut seen = HashSet::new();
     let mut found: Vec<Ref> = Vec::new();
@@ -38,6 +40,14 @@ pub fn impact(program: &Program, of: &[Ref]) -> Impact {
             | Place::Node(of, _) => Some(of.into()),
         });
         found.extend(whole.filter(|whole| seen.insert(*whole)));
+    }
+    // No operator names the one memory that there is.
+    if found.iter().any(|of| is_memory(program, *of)) {
+        let uses =
+            |function: &Function| function.body().nodes().any(|(_, node)| node.op().code().uses_memory());
+        let users =
+            program.functions().filter(|(_, function)| uses(function)).map(|(user, _)| Ref::from(user));
+        found.extend(users.filter(|user| seen.insert(*user)));
     }
     let mut at = 0;
     while let Some(of) = found.get(at).copied() {
@@ -72,4 +82,9 @@ pub fn impact(program: &Program, of: &[Ref]) -> Impact {
         }
     }
     impact
+}
+
+fn is_memory(program: &Program, of: Ref) -> bool {
+    let storage = VarRef::try_from(of).ok().and_then(|of| program.storage(of));
+    storage.is_some_and(|storage| matches!(storage.kind, StorageKind::Memory { .. }))
 }

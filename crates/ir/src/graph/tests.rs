@@ -243,6 +243,29 @@ fn impact_goes_backwards_to_exports() {
 }
 
 #[test]
+fn what_uses_memory_is_concerned_by_it() {
+    let text = "module m
+memory mem#v1 1
+data words#v2 b\"ab\"
+func peek#f3 () -> (i32) { return (load.i32 0) }
+func calls#f4 () -> (i32) { return (call peek()) }
+func fill#f5 () -> () {
+  memory.init words 0, 0, 2
+  return
+}
+func apart#f6 () -> () { return }
+";
+    let program = parse_program(text, &mut RefAllocator::starting_at(1)).unwrap();
+    let functions = |of: &str| {
+        let of: Ref = of.parse().unwrap();
+        let found = impact(&program, &[of]).functions;
+        found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(functions("v1"), "f3 f5 f4");
+    assert_eq!(functions("v2"), "f5");
+}
+
+#[test]
 fn calls_are_a_graph_for_petgraph() {
     let mut s = sample();
     assert_eq!(components(&s.program), [vec![s.sum], vec![s.twice], vec![s.outer]]);

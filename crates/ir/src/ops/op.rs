@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ops::spec::{AttrKind, OpSpec};
+use crate::ops::spec::{AttrKind, Effect, Group, OpSpec};
 use crate::ops::table::Opcode;
 use crate::refs::{FuncRef, MemberRef, NodeRef, Ref, TypeRef, VarRef};
 use crate::types::{Const, Scalar, Signature, Type, Variant};
@@ -25,6 +25,28 @@ impl Opcode {
             Opcode::Load16S | Opcode::Load16U | Opcode::Store16 => 2,
             Opcode::Load32S | Opcode::Load32U | Opcode::Store32 => 4,
             _ => scalar.size(),
+        }
+    }
+
+    /// Tells whether the operator needs linear memory.
+    pub fn uses_memory(self) -> bool {
+        let spec = self.spec();
+        let touches = matches!(spec.effect, Effect::Reads | Effect::Writes);
+        match spec.group {
+            Group::Memory => touches && self != Opcode::DataDrop,
+            Group::Text => touches,
+            Group::Value
+            | Group::Integer
+            | Group::Bits
+            | Group::Comparison
+            | Group::Float
+            | Group::Conversion
+            | Group::Variable
+            | Group::Aggregate
+            | Group::Call
+            | Group::Table
+            | Group::Control
+            | Group::Io => false,
         }
     }
 }

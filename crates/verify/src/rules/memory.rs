@@ -1,7 +1,6 @@
 //! V9: widths, alignment, and a memory for what uses it.
 
-use lmlang_ir::ops::Group;
-use lmlang_ir::{Attr, Effect, Opcode};
+use lmlang_ir::Attr;
 
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Fact};
@@ -10,7 +9,7 @@ use crate::view::{Site, View};
 /// A node that accesses memory.
 pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) {
     let op = site.node.op();
-    if !view.has_memory && uses_memory(op.code()) {
+    if !view.has_memory && op.code().uses_memory() {
         out.push(view.node_finding(Code::MemoryMissing, site, None));
     }
     let Attr::Memory(arg) = op.attr() else { return };
@@ -19,27 +18,5 @@ pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) 
         let finding = view.node_finding(Code::AlignmentTooLarge, site, None);
         let found = 1u64.checked_shl(arg.align_log2.into()).unwrap_or(u64::MAX);
         out.push(finding.expecting(Fact::AtMost(width.into())).finding(found as usize));
-    }
-}
-
-/// Tells whether an operator needs linear memory.
-pub(crate) fn uses_memory(code: Opcode) -> bool {
-    let spec = code.spec();
-    let touches = matches!(spec.effect, Effect::Reads | Effect::Writes);
-    match spec.group {
-        Group::Memory => touches && code != Opcode::DataDrop,
-        Group::Text => touches,
-        Group::Value
-        | Group::Integer
-        | Group::Bits
-        | Group::Comparison
-        | Group::Float
-        | Group::Conversion
-        | Group::Variable
-        | Group::Aggregate
-        | Group::Call
-        | Group::Table
-        | Group::Control
-        | Group::Io => false,
     }
 }
