@@ -29,7 +29,7 @@ pub struct Limits {
     pub max_trace_bytes: u64,
     /// Bytes of standard output of a run at most.
     pub max_output_bytes: u64,
-    /// Runs that have begun at the same time; those above wait.
+    /// Runs that have begun at the same time; those above wait. As many again may have given their places away after a while.
     pub parallel_simulations: usize,
     /// Of these, runs that stream their trace: they last as long as somebody reads, so that others keep some places.
     pub streamed_simulations: usize,

@@ -4,9 +4,10 @@
 //! which is bounded too. Of those that have begun, few execute at a moment, and let others have their turn after a short
 //! while: a long run delays a short one by little. Waiting for a turn or for a reader is not part of a run's time. Runs that
 //! stream last as long as somebody reads, so some places are not for them. What nobody waits for, runs in the background: it
-//! takes nobody's place, and a turn only while nobody else wants one. One that keeps its memory when it pauses gives its place
-//! to whoever stands in line, and stands in line itself. Of one caller, as far as callers are told apart, no more runs begin
-//! than its share, and those above wait in a line of its own.
+//! takes nobody's place, and a turn only while nobody else wants one. One that keeps its memory when it pauses, or that has
+//! gone on for long, gives its place to whoever stands in line, and stands in line itself: as many as there are places do.
+//! Of one caller, as far as callers are told apart, no more runs begin than its share, and those above wait in a line of
+//! its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,6 +24,9 @@ use crate::error::Error;
 /// How long a run executes before it lets others.
 const TURN: Duration = Duration::from_millis(10);
 
+/// How long a run executes before it gives its place to others, too, if it may.
+const LONG: Duration = Duration::from_secs(1);
+
 /// The places and turns that there are.
 #[derive(Debug)]
 pub(crate) struct Places {
@@ -34,6 +38,8 @@ pub(crate) struct Places {
     turns: Arc<Semaphore>,
     wanted: Arc<Wanted>,
     waiting: Arc<AtomicUsize>,
+    /// Those that gave their places away and want others.
+    returning: Arc<AtomicUsize>,
 }
 
 /// How many runs that somebody waits for want a turn and have none.
@@ -70,6 +76,7 @@ impl Places {
             turns: Arc::new(Semaphore::new(limits.simulation_threads.max(1))),
             wanted: Arc::default(),
             waiting: Arc::default(),
+            returning: Arc::default(),
         }
     }
 }
@@ -91,16 +98,24 @@ pub(crate) struct Place {
     /// For a run of a caller that is told apart from others.
     _own: Option<OwnedSemaphorePermit>,
     /// For a run that gives its place to others while it goes on.
-    line: Option<Line>,
+    sharing: Option<OwnedSemaphorePermit>,
+    line: Line,
 }
 
 /// Those that have no place.
 #[derive(Debug)]
 struct Line {
-    _sharing: OwnedSemaphorePermit,
     places: Arc<Semaphore>,
+    sharing: Arc<Semaphore>,
     waiting: Arc<AtomicUsize>,
+    returning: Arc<AtomicUsize>,
     closing: CancellationToken,
+}
+
+impl Line {
+    fn is_empty(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) == 0 && self.returning.load(Ordering::Relaxed) == 0
+    }
 }
 
 /// What one caller may run at the same time, where callers are told apart.
@@ -135,14 +150,8 @@ impl Engine {
     /// keep their memory meanwhile.
     pub(crate) async fn shared_place(&self) -> Result<Place, Error> {
         let own = self.own_permit().await?;
-        let all = &self.0.simulations.places;
-        let line = Line {
-            _sharing: self.permit(&all.sharing).await?,
-            places: Arc::clone(&all.places),
-            waiting: Arc::clone(&all.waiting),
-            closing: self.closing().clone(),
-        };
-        Ok(Place { line: Some(line), ..self.place_within(own).await? })
+        let sharing = self.permit(&self.0.simulations.places.sharing).await?;
+        Ok(Place { sharing: Some(sharing), ..self.place_within(own).await? })
     }
 
     async fn place_within(&self, own: Option<OwnedSemaphorePermit>) -> Result<Place, Error> {
@@ -200,7 +209,14 @@ impl Engine {
             place,
             _streaming: None,
             _own: None,
-            line: None,
+            sharing: None,
+            line: Line {
+                places: Arc::clone(&all.places),
+                sharing: Arc::clone(&all.sharing),
+                waiting: Arc::clone(&all.waiting),
+                returning: Arc::clone(&all.returning),
+                closing: self.closing().clone(),
+            },
         }
     }
 }
@@ -235,18 +251,25 @@ impl Place {
 
     /// Gives its place away, if somebody waits for one and it may, and waits for the next.
     fn stand_in_line(&mut self) {
-        let Some(Line { places, waiting, closing, .. }) = &self.line else { return };
-        if waiting.load(Ordering::Relaxed) == 0 {
+        if self.place.is_none() || self.line.is_empty() {
+            return;
+        }
+        if self.sharing.is_none() && self.busy >= LONG {
+            self.sharing = Arc::clone(&self.line.sharing).try_acquire_owned().ok();
+        }
+        if self.sharing.is_none() {
             return;
         }
         self.place = None;
-        let places = Arc::clone(places);
+        let (places, closing) = (Arc::clone(&self.line.places), &self.line.closing);
+        self.line.returning.fetch_add(1, Ordering::Relaxed);
         self.place = self.runtime.block_on(async {
             tokio::select! {
                 place = places.acquire_owned() => place.ok(),
                 () = closing.cancelled() => None,
             }
         });
+        self.line.returning.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Lets others have their turn: it has something to wait for.

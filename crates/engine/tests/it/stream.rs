@@ -84,6 +84,21 @@ async fn readers_that_do_not_read_hold_up_nobody() {
     }
 }
 
+/// Whoever comes later has a place soon, however many run for long.
+#[tokio::test]
+async fn long_runs_give_their_places_to_others() {
+    let fixture = Fixture::within(OFTEN, Limits { parallel_simulations: 2, ..Limits::default() }).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().main.revision.clone();
+    let endless = || request(&open, 0, for_ever(Duration::from_secs(60)));
+    let mut long = [0, 1].map(|_| Box::pin(fixture.engine.simulate(&open, &revision, endless())));
+    for run in &mut long {
+        let runs = std::future::poll_fn(|context| Poll::Ready(run.as_mut().poll(context).is_pending())).await;
+        assert!(runs, "it does not run");
+    }
+    assert_eq!(runs(&fixture, &open).await, Status::Completed);
+}
+
 /// The engine as a caller with a token of its own has it.
 async fn caller(fixture: &Fixture, name: &str) -> Engine {
     let new = NewToken {

@@ -98,7 +98,7 @@ async fn twice(real: &Real) -> Value {
 async fn endless_runs_hold_up_nobody_and_pause_without_their_client() {
     let real = start(PLACES).await;
     let mut socket = introduced(&real.server).await;
-    // Twice as many as have a place: the others wait in line.
+    // Twice as many as have a place: the others wait in line until the first have gone on for long.
     for at in 0..2 * PLACES {
         socket.subscribe(&at.to_string(), &endless(LONG, "")).await;
     }
@@ -126,7 +126,6 @@ async fn endless_runs_hold_up_nobody_and_pause_without_their_client() {
         before.iter().all(|(id, message)| seen.get(id).is_some_and(|later| cursor(later) > cursor(message)))
     };
     soon(seen.wait_for(further)).await.expect("the socket is read");
-    assert_eq!(seen.borrow().len(), PLACES, "more run than have a place");
     reading.abort();
     for id in &running {
         until_status(&real, id, "PAUSED").await;
