@@ -6,11 +6,12 @@
 //! program's own log tells a repetition.
 //!
 //! Read [`code`] for what the code of a flow is, [`work`] for what its nodes are given, `live` for a run in memory and the
-//! one way by which its journal grows, `coding` for what is stored of it, `driving` for executing it, [`starting`], [`answering`], [`turning`] and [`steering`]
+//! one way by which its journal grows, `coding` for what is stored of it, `driving` for executing it, `attempt` for what does not end by itself, [`starting`], [`answering`], [`turning`] and [`steering`]
 //! for what callers do, [`listing`] for what they see, [`told`] and [`cursor`] for what they are told, [`spans`] for the trace, [`metrics`] for how runs go, `retention` for
 //! what becomes of old runs.
 
 pub mod answering;
+mod attempt;
 pub(crate) mod checkup;
 pub mod code;
 mod coding;

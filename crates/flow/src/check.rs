@@ -74,6 +74,12 @@ pub enum Problem {
         /// The node.
         node: String,
     },
+    /// An attempt at a node may work for no time at all.
+    #[error("`{node}` may work for no time")]
+    NoWork {
+        /// The node.
+        node: String,
+    },
     /// A node leads to where it may not lead when nobody answers.
     #[error("`{node}` leads to `{to}` when nobody answers, which is no node among its targets")]
     StrayTimeout {
@@ -206,6 +212,9 @@ fn check_targets(definition: &Definition, nodes: &BTreeMap<String, usize>, probl
         }
         if node.attempts == 0 {
             problems.push(Problem::NoAttempt { node: node.name.clone() });
+        }
+        if node.within.is_some_and(|within| within <= 0) {
+            problems.push(Problem::NoWork { node: node.name.clone() });
         }
         if let Some(timeout) = &node.timeout {
             if timeout.after <= 0 {

@@ -36,6 +36,9 @@ pub struct NodeSpec {
     /// How long answers to what is asked at it are awaited; none: for ever, unless the question itself says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Timeout>,
+    /// How long an attempt at it may work, in microseconds; none: as long as what it calls takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<i64>,
     /// What it does, in a sentence.
     pub doc: String,
 }
@@ -165,6 +168,7 @@ impl NodeSpec {
             attempts: ATTEMPTS,
             visits: None,
             timeout: None,
+            within: None,
             doc: doc.to_owned(),
         }
     }
@@ -188,6 +192,13 @@ impl NodeSpec {
     #[must_use]
     pub fn awaiting(mut self, after: i64, then: Option<&str>) -> NodeSpec {
         self.timeout = Some(Timeout { after, then: then.map(str::to_owned) });
+        self
+    }
+
+    /// The same node, an attempt at which may work for so many microseconds.
+    #[must_use]
+    pub fn within(mut self, micros: i64) -> NodeSpec {
+        self.within = Some(micros);
         self
     }
 }

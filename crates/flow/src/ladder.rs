@@ -68,6 +68,9 @@ const LONGEST_PAUSE: i64 = 60_000_000;
 /// The code of an effect of which nobody knows whether it has happened: never tried again without a person's word.
 pub const IN_DOUBT: &str = "EFFECT_IN_DOUBT";
 
+/// The code of an attempt that has worked for longer than its node may.
+pub const LATE: &str = "ATTEMPT_TIMEOUT";
+
 /// What is offered when a node has failed for good.
 pub const CHOICES: [&str; 2] = ["retry", "stop"];
 

@@ -36,6 +36,8 @@ fn definitions_are_checked_when_they_are_registered() {
     check(vec![task("a", &[])], "`a` has no target");
     check(vec![task("A b", &[END])], "`A b` is no name of a node");
     check(vec![task("a", &[END]).trying(0)], "`a` has no attempt");
+    check(vec![task("a", &[END]).within(0)], "`a` may work for no time");
+    check(vec![task("a", &[END]).within(1)], "fine");
     check(vec![], "`entry` leads to ``, which is no node");
 }
 

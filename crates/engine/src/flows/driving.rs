@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::flows::attempt::{Within, broke_off};
 use crate::flows::code::{FlowCode, Halt, LetGo, failure};
 use crate::flows::live::{By, LEASE, LOOKS_AGAIN, LiveRun, child_id};
 use crate::flows::moving::other_version;
@@ -362,17 +363,23 @@ impl Engine {
         let executed = code.execute(&task.node, &state, &mut work);
         // A node that panics fails like one that says so.
         let executed = std::panic::AssertUnwindSafe(executed).catch_unwind();
-        let executed = halt.run_until_cancelled(executed).await.ok_or(Halt::Lost(Error::Closed))?;
-        if halt.is_cancelled() && !matches!(executed, Ok(Ok(_))) {
+        let within = Within::of(&live.flow, task);
+        let executed = halt.run_until_cancelled(within.work(executed)).await;
+        let executed = executed.ok_or(Halt::Lost(Error::Closed))?;
+        if executed.is_none() {
+            // What it has had is known before it is tried again.
+            work.settled().await;
+        }
+        if halt.is_cancelled() && !matches!(executed, Some(Ok(Ok(_)))) {
             // What it waited for was broken off as well: it has not failed by itself.
             return Err(Halt::Lost(Error::Closed));
         }
         let effects = work.effects();
         drop(work);
-        let executed = executed.unwrap_or_else(|_| {
-            Err(failure("INTERNAL", format!("`{}` broke off; the log of the server says why", task.node))
-                .into())
-        });
+        let executed = match executed {
+            Some(executed) => executed.unwrap_or_else(|_| Err(broke_off(&task.node).into())),
+            None => Err(within.late(&task.node).into()),
+        };
         let hidden = self.0.flows.redaction();
         let step = match executed {
             Ok(mut step) => {

@@ -12,7 +12,7 @@ use lmlang_store::{
     RunStatus, Timestamp,
 };
 use serde_json::Value;
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::{Mutex, Notify, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -137,15 +137,20 @@ impl LiveRun {
     }
 
     /// The same, to its end, whatever becomes of whoever waits: something has happened, and the engine does not close before it
-    /// is written down.
+    /// is written down. `held` is held until then.
     pub(crate) async fn append_to_end(
         self: &Arc<Self>,
         engine: &Engine,
+        held: OwnedMutexGuard<()>,
         plan: impl Fn(&Run, i64) -> Option<What> + Send + 'static,
     ) -> Result<Option<u64>, Halt> {
         let (live, on) = (Arc::clone(self), engine.clone());
-        let appended = engine.spawn_to_end(async move { live.append(&on, By::Driver, plan).await }).await;
-        joined(appended).map_err(Halt::Lost)?
+        let appended = engine.spawn_to_end(async move {
+            let appended = live.append(&on, By::Driver, plan).await;
+            drop(held);
+            appended
+        });
+        joined(appended.await).map_err(Halt::Lost)?
     }
 
     /// Takes in what other processes have stored.

@@ -4,9 +4,10 @@ use std::future::Future;
 use std::sync::Arc;
 
 use lmlang_flow::receipts::{EffectId, Intent, Known, Outcome};
-use lmlang_flow::{Failure, Receipt, Standing, Task, What};
+use lmlang_flow::{Failure, Receipt, Run, Standing, Task, What};
 use lmlang_history::log::Actor;
 use serde_json::Value;
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use crate::engine::Engine;
@@ -24,6 +25,8 @@ pub struct Work {
     task: Task,
     failures: Vec<Failure>,
     effects: u32,
+    /// Held while an effect is had, until its receipt is stored.
+    having: Arc<Mutex<()>>,
 }
 
 /// An effect outside a run.
@@ -112,7 +115,14 @@ pub const IN_DOUBT: &str = lmlang_flow::ladder::IN_DOUBT;
 
 impl Work {
     pub(crate) fn new(engine: &Engine, live: &Arc<LiveRun>, task: &Task, failures: Vec<Failure>) -> Work {
-        Work { engine: engine.clone(), live: Arc::clone(live), task: task.clone(), failures, effects: 0 }
+        Work {
+            engine: engine.clone(),
+            live: Arc::clone(live),
+            task: task.clone(),
+            failures,
+            effects: 0,
+            having: Arc::default(),
+        }
     }
 
     /// The engine, without limits to programs: what a run may see was decided when it began.
@@ -185,6 +195,11 @@ impl Work {
     /// How many effects it has had.
     pub(crate) fn effects(&self) -> u32 {
         self.effects
+    }
+
+    /// Waits until what an attempt has had that was broken off is stored.
+    pub(crate) async fn settled(&self) {
+        drop(self.having.lock().await);
     }
 
     /// Now, in microseconds of UTC. What is made of it is part of the node's answer, or is made again.
@@ -263,6 +278,8 @@ impl Work {
                 }
             }
         }
+        // From here to its receipt: nobody waits between what has happened and the writing of it.
+        let held = Arc::clone(&self.having).lock_owned().await;
         let started = self.engine.now();
         let key = self.key(&intent, epoch, step);
         let (answer, mut notes) = match perform(key).await {
@@ -291,7 +308,8 @@ impl Work {
         }
         let outcome = Outcome { answer: answer.clone(), notes };
         let receipt = Receipt { intent, started, outcome };
-        self.live.append_to_end(&self.engine, move |_, _| Some(What::Received(receipt.clone()))).await?;
+        let received = move |_: &Run, _: i64| Some(What::Received(receipt.clone()));
+        self.live.append_to_end(&self.engine, held, received).await?;
         answer.map_err(Halt::Failed)
     }
 

@@ -31,6 +31,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("TestCase.steps", "it was not run"),
     // Runs of flows.
     ("Decision.reason", "nobody wrote one"),
+    ("FlowNode.attemptTimeoutMs", "an attempt may take as long as it does"),
     ("FlowNode.onTimeout", "a run fails then, or answers are awaited for ever"),
     ("FlowNode.timeoutMs", "answers are awaited for ever"),
     ("Interrupt.base", "it is about no program, or the database cannot be read"),

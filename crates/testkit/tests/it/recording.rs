@@ -76,7 +76,8 @@ proptest! {
         apply_all(&mut program, &back).expect("they apply");
         check_same(&program, &before)?;
         let mut made = Program::new();
-        apply_all(&mut made, &stored(&diff(&made, &after).edits)).expect("they apply");
+        let all = stored(&diff(&made, &after).edits);
+        apply_all(&mut made, &all).expect("they apply");
         check_same(&made, &after)?;
 
         let (first, second) = (state(1, &before, &refs), state(2, &after, &refs));

@@ -5,6 +5,7 @@ mod checkup;
 pub(crate) mod code;
 mod deadlines;
 mod killed;
+mod late;
 mod metrics;
 mod retention;
 mod steering;

@@ -31,6 +31,9 @@ pub struct FlowNode {
     timeout_ms: Option<Count>,
     /// The node at which a run goes on when nobody has answered by then; null: it fails, with `INTERRUPT_EXPIRED`.
     on_timeout: Option<String>,
+    /// For how many milliseconds an attempt may work: one that takes longer has failed, with `ATTEMPT_TIMEOUT`; null: for as long
+    /// as what it calls takes.
+    attempt_timeout_ms: Option<Count>,
 }
 
 impl Direct for FlowNode {}
@@ -91,8 +94,9 @@ impl Flow {
                 NodeKind::Gate => "GATE",
             },
             doc: node.doc.clone(),
-            timeout_ms: node.timeout.as_ref().map(|of| Count((of.after / 1_000).max(0).cast_unsigned())),
+            timeout_ms: node.timeout.as_ref().map(|of| millis(of.after)),
             on_timeout: node.timeout.as_ref().and_then(|of| of.then.clone()),
+            attempt_timeout_ms: node.within.map(millis),
         };
         nodes.map(node).collect()
     }
@@ -111,6 +115,11 @@ impl Flow {
     async fn mermaid(&self) -> String {
         self.flow.mermaid()
     }
+}
+
+/// So many microseconds, in milliseconds.
+fn millis(micros: i64) -> Count {
+    Count((micros / 1_000).max(0).cast_unsigned())
 }
 
 /// The flows that can be run, by name.
