@@ -5,7 +5,7 @@
 //! was asked for; nothing here reads the environment of the process or decides what a caller may do.
 //!
 //! Read [`review`] for a flow from beginning to end, [`act`] for one that asks models and calls tools, [`draft`] for one over
-//! another server, [`edit`] for one that waits for a run of another flow, [`model`] for the trait and what is around it, [`asking`]
+//! another server, [`edit`] for one that waits for a run of another flow, [`declared`] for those that are data, [`model`] for the trait and what is around it, [`asking`]
 //! for how a flow asks, [`tools`], [`graph_store`] and [`neo4j`] for what it works with, [`exporting`] for its spans elsewhere.
 
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use crate::model::Models;
 
 pub mod act;
 pub mod asking;
+pub mod declared;
 pub mod draft;
 pub mod edit;
 mod edits;

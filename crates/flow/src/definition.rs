@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::declared::Declaration;
+
 /// A flow as it is written down; [`Flow::new`](crate::Flow::new) checks it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
@@ -18,6 +20,9 @@ pub struct Definition {
     pub nodes: Vec<NodeSpec>,
     /// What a run carries from node to node.
     pub channels: Vec<Channel>,
+    /// What it was declared as, with what its nodes do; none of a flow whose nodes are code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<Declaration>,
 }
 
 /// A node of a flow.
@@ -110,6 +115,7 @@ impl Definition {
             entry: String::new(),
             nodes: Vec::new(),
             channels: Vec::new(),
+            declared: None,
         }
     }
 

@@ -7,12 +7,13 @@
 //!
 //! Read [`definition`] and [`check`] for what a flow is, [`state`] for what a run carries, [`step`] for what a node
 //! answers, [`entry`] for the journal, then [`run`] for the machine, [`ladder`] for what becomes of failures and
-//! [`receipts`] for why an effect is not repeated.
+//! [`receipts`] for why an effect is not repeated; [`declared`] for flows that are data through and through.
 
 pub mod answer;
 mod branch;
 pub mod check;
 mod corrupt;
+pub mod declared;
 pub mod definition;
 pub mod entry;
 mod interrupt;

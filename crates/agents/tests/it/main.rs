@@ -1,6 +1,7 @@
 //! Flows of agents on real engines.
 
 mod assembled;
+mod declared;
 mod exported;
 mod faults;
 mod killed;

@@ -1,0 +1,227 @@
+//! What nodes of declared flows do.
+
+use lmlang_engine::flows::code::failure;
+use lmlang_engine::{Halt, Work};
+use lmlang_flow::declared::template::{self, Budget, Path, TooLarge};
+use lmlang_flow::declared::{
+    Action, AskModel, AskPerson, Branches, CallTool, DeclaredNode, Each, Finish, MOST_ARMS, PROGRESS,
+    PROVIDER, Parallel, Pause, SetChannels, StartRun,
+};
+use lmlang_flow::definition::END;
+use lmlang_flow::{Arm, Ask, Failure, Goto, Reducer, State, Step, Update, ladder};
+use serde_json::{Map, Value, json};
+
+use super::Declared;
+use crate::act::evaluating::ToolExecutor;
+use crate::act::parts::{Executor, ToolUse};
+use crate::asking::ask_for;
+use crate::model::{Format, Message, Repair, Reply, Request, Role};
+
+impl Declared {
+    pub(super) async fn act(
+        &self,
+        node: &DeclaredNode,
+        state: &State,
+        work: &mut Work,
+    ) -> Result<Step, Halt> {
+        let step = match &node.action {
+            Action::Tool(call) => self.call(call, node.say.is_none(), state, work).await?,
+            Action::Model(question) => self.ask_model(node, question, state, work).await?,
+            Action::Ask(question) => ask_person(question, state)?,
+            Action::Branch(branches) => branch(branches, state),
+            Action::Set(SetChannels { values, then }) => go(then, changed(values, state)?),
+            Action::Run(run) => start_run(run, state)?,
+            Action::Wait(Pause { ms, then }) => {
+                let pause = i64::try_from(*ms).unwrap_or(i64::MAX).saturating_mul(1_000);
+                let until = work.now().saturating_add(pause);
+                Step::to(Goto::Wait { until, then: then.clone() }, Update::none())
+            }
+            Action::Parallel(parallel) => open_arms(parallel, state)?,
+            Action::Each(each) => open_each(each, state)?,
+            Action::End(Finish { values }) => Step::end(changed(values, state)?),
+        };
+        self.saying(node, state, step)
+    }
+
+    /// The step, with what its node says of it.
+    fn saying(&self, node: &DeclaredNode, state: &State, mut step: Step) -> Result<Step, Halt> {
+        let Some(say) = &node.say else { return Ok(step) };
+        let mut after = state.clone();
+        // What does not fit is refused with the step.
+        after.apply(&self.flow, &step.update).ok();
+        let line = template::text(say, &after, &mut Budget::default()).map_err(too_large)?;
+        add_line(&mut step.update, line);
+        Ok(step)
+    }
+
+    async fn call(&self, call: &CallTool, tells: bool, state: &State, work: &mut Work) -> Result<Step, Halt> {
+        let CallTool { name, arguments, into, then } = call;
+        let arguments = template::fields(arguments, state, &mut Budget::default()).map_err(too_large)?;
+        let used = ToolUse { tool: name.clone(), arguments };
+        let graph = self.interpreter.graph.of(work.engine());
+        let came = ToolExecutor.execute(&self.interpreter.tools, &*graph, &used, work).await?;
+        let answer = came?;
+        let mut update = Update::none();
+        if tells {
+            add_line(&mut update, answer.said);
+        }
+        if let Some(into) = into {
+            self.take(&mut update, into, answer.value);
+        }
+        Ok(go(then, update))
+    }
+
+    async fn ask_model(
+        &self,
+        node: &DeclaredNode,
+        question: &AskModel,
+        state: &State,
+        work: &mut Work,
+    ) -> Result<Step, Halt> {
+        let request = self.request(node, question, state, work.failures())?;
+        let judge = |reply: &Reply| answer_of(question, reply).map(drop);
+        let reply = ask_for(&self.interpreter.models, &request, work, judge).await?;
+        let mut update = Update::none().with(PROVIDER, reply.provider.clone());
+        self.take(&mut update, &question.into, answer_of(question, &reply)?);
+        Ok(go(&question.then, update))
+    }
+
+    /// What a model is asked; in a later attempt with why the one before has failed.
+    fn request(
+        &self,
+        node: &DeclaredNode,
+        question: &AskModel,
+        state: &State,
+        failures: &[Failure],
+    ) -> Result<Request, Failure> {
+        let AskModel { role, system, prompt, schema, temperature, max_tokens, .. } = question;
+        // A checked flow names a role.
+        let role: Role =
+            role.as_deref().unwrap_or("default").parse().unwrap_or_else(|_| Role::default_role());
+        let mut budget = Budget::default();
+        let mut messages = Vec::new();
+        if let Some(system) = system {
+            messages.push(Message::system(template::text(system, state, &mut budget).map_err(too_large)?));
+        }
+        messages.push(Message::user(template::text(prompt, state, &mut budget).map_err(too_large)?));
+        let is_telling = |failed: &&Failure| !failed.transient && failed.code != ladder::LATE;
+        if let Some(last) = failures.iter().rfind(is_telling) {
+            let text = format!("The attempt before has failed: {} ({})", last.message, last.code);
+            messages.push(Message::user(text));
+        }
+        Ok(Request {
+            prompt_version: format!("{}-{}", self.flow.name(), self.flow.definition().version),
+            format: match schema {
+                None => Format::Text,
+                Some(schema) => Format::JsonSchema { name: node.name.clone(), schema: schema.clone() },
+            },
+            repair: Repair::Once,
+            temperature: *temperature,
+            max_tokens: *max_tokens,
+            ..Request::new(role, messages)
+        })
+    }
+
+    /// Has a channel take an answer: in the place of what it holds, or as one more item.
+    fn take(&self, update: &mut Update, into: &str, answer: Value) {
+        let is_list =
+            self.flow.channel(into).is_some_and(|channel| matches!(channel.reducer, Reducer::Append { .. }));
+        if !is_list {
+            update.0.insert(into.to_owned(), answer);
+            return;
+        }
+        match update.0.get_mut(into) {
+            Some(Value::Array(items)) => items.push(answer),
+            _ => drop(update.0.insert(into.to_owned(), json!([answer]))),
+        }
+    }
+}
+
+/// What a model's answer is: its value where it has to fit a schema, its text otherwise, which says something.
+fn answer_of(question: &AskModel, reply: &Reply) -> Result<Value, Failure> {
+    if question.schema.is_some() {
+        let value = reply.value.clone();
+        return value.ok_or_else(|| failure("MODEL_SCHEMA_MISMATCH", "the model did not answer in JSON"));
+    }
+    match reply.text.trim() {
+        "" => Err(failure("MODEL_SAYS_NOTHING", "the model said nothing")),
+        text => Ok(Value::String(text.to_owned())),
+    }
+}
+
+fn too_large(error: TooLarge) -> Failure {
+    failure("LIMIT_EXCEEDED", error.to_string())
+}
+
+/// Goes on at a node, or ends.
+fn go(then: &str, update: Update) -> Step {
+    if then == END { Step::end(update) } else { Step::next(then, update) }
+}
+
+/// One more line of what was done.
+fn add_line(update: &mut Update, line: String) {
+    if line.trim().is_empty() {
+        return;
+    }
+    match update.0.get_mut(PROGRESS) {
+        Some(Value::Array(lines)) => lines.push(Value::String(line)),
+        _ => drop(update.0.insert(PROGRESS.to_owned(), json!([line]))),
+    }
+}
+
+fn changed(values: &Map<String, Value>, state: &State) -> Result<Update, Failure> {
+    let filled = template::fields(values, state, &mut Budget::default()).map_err(too_large)?;
+    Ok(Update(filled.into_iter().collect()))
+}
+
+fn ask_person(question: &AskPerson, state: &State) -> Result<Step, Failure> {
+    let mut budget = Budget::default();
+    let mut fill = |text: &str| template::text(text, state, &mut budget).map_err(too_large);
+    let ask = Ask {
+        kind: question.kind,
+        question: fill(&question.question)?,
+        choices: question.choices.iter().map(|choice| fill(choice)).collect::<Result<_, _>>()?,
+        expires: None,
+        otherwise: None,
+        into: Some(question.into.clone()),
+        subject: None,
+    };
+    Ok(Step::ask(ask, &question.then, Update::none()))
+}
+
+fn branch(Branches { cases, otherwise }: &Branches, state: &State) -> Step {
+    let held = cases.iter().position(|case| case.when.holds(state));
+    let then = held.map_or(otherwise, |index| &cases[index].then);
+    go(then, Update::none()).noting(json!({ "lmlang.flow.case": held }))
+}
+
+fn start_run(StartRun { flow, input, into, then }: &StartRun, state: &State) -> Result<Step, Failure> {
+    let input = template::fields(input, state, &mut Budget::default()).map_err(too_large)?;
+    let goto =
+        Goto::Sub { flow: flow.clone(), input: Value::Object(input), into: into.clone(), then: then.clone() };
+    Ok(Step::to(goto, Update::none()))
+}
+
+fn open_arms(Parallel { arms, join }: &Parallel, state: &State) -> Result<Step, Failure> {
+    let arms = arms.iter().map(|arm| Ok(Arm { node: arm.node.clone(), given: changed(&arm.given, state)? }));
+    let arms = arms.collect::<Result<Vec<Arm>, Failure>>()?;
+    Ok(Step::to(Goto::Fork { arms, join: join.clone() }, Update::none()))
+}
+
+fn open_each(Each { items, item, node, join }: &Each, state: &State) -> Result<Step, Failure> {
+    let found = Path::read(items).map_or(&Value::Null, |path| path.get(state));
+    let items: &[Value] = match found {
+        Value::Array(items) => items,
+        Value::Null => &[],
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            return Err(failure("FLOW_NO_LIST", format!("`{items}` is no list")));
+        }
+    };
+    if items.len() > MOST_ARMS {
+        let message = format!("{MOST_ARMS} branches can be opened at once, found {} items", items.len());
+        return Err(failure("LIMIT_EXCEEDED", message));
+    }
+    let arm = |value: &Value| Arm { node: node.clone(), given: Update::none().with(item, value.clone()) };
+    let arms = items.iter().map(arm).collect();
+    Ok(Step::to(Goto::Fork { arms, join: join.clone() }, Update::none()))
+}

@@ -1,0 +1,285 @@
+//! Flows that are declared, with a model that says what a script says.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use lmlang_agents::declared::Interpreter;
+use lmlang_agents::graph_store::GraphSource;
+use lmlang_agents::model::Models;
+use lmlang_engine::{Engine, Error, FlowCode, Limits, RunStatus, SnapshotPolicy, StartRun, Turn, Turned};
+use lmlang_flow::declared::{Declaration, check};
+use lmlang_store::{Location, Options, Store};
+use lmlang_testdb::TestDb;
+use serde_json::{Value, json};
+
+use crate::world::{call, scripted};
+
+/// Sorts a report, asks whether it is to be filed, and files it.
+fn triage() -> Value {
+    json!({
+        "name": "triage",
+        "input": {
+            "type": "object", "required": ["report"], "additionalProperties": false,
+            "properties": { "report": { "type": "string", "minLength": 1 } },
+        },
+        "turn": "report",
+        "carry": ["tickets"],
+        "channels": {
+            "sorted": {}, "reply": {}, "answer": {},
+            "tickets": { "reducer": "append", "most": 20 },
+        },
+        "nodes": [
+            {
+                "name": "sort", "say": "a {{sorted.kind}}: {{sorted.title}}",
+                "action": { "model": {
+                    "role": "router", "system": "You sort reports.", "prompt": "What is it?\n{{report}}",
+                    "schema": {
+                        "type": "object", "required": ["kind", "title"],
+                        "properties": { "kind": { "enum": ["bug", "wish"] }, "title": { "type": "string" } },
+                    },
+                    "into": "sorted", "then": "decide",
+                } },
+            },
+            {
+                "name": "decide",
+                "action": { "branch": {
+                    "cases": [{ "when": { "equals": { "path": "sorted.kind", "value": "bug" } }, "then": "ask" }],
+                    "otherwise": "thank",
+                } },
+            },
+            {
+                "name": "ask",
+                "action": { "ask": {
+                    "kind": "need_confirm", "question": "File `{{sorted.title}}`?", "into": "reply", "then": "agreed",
+                } },
+            },
+            {
+                "name": "agreed",
+                "action": { "branch": {
+                    "cases": [{ "when": { "equals": { "path": "reply.confirm", "value": true } }, "then": "file" }],
+                    "otherwise": "thank",
+                } },
+            },
+            {
+                "name": "file",
+                "action": { "tool": {
+                    "name": "add_node",
+                    "arguments": {
+                        "label": "Ticket", "key": "{{sorted.title}}",
+                        "props": { "kind": "{{sorted.kind}}", "words": "{{reply.feedback}}" },
+                    },
+                    "then": "note",
+                } },
+            },
+            { "name": "note", "action": { "set": { "values": { "tickets": ["{{sorted.title}}"] }, "then": "thank" } } },
+            { "name": "thank", "action": { "end": { "values": { "answer": "{{sorted.title}} of {{tickets}}" } } } },
+        ],
+    })
+}
+
+const SCRIPT: &str = r#"
+[[reply]]
+role = "router"
+prompt_contains = ["You sort reports.", "It crashes"]
+json = { kind = "bug", title = "crash" }
+
+[[reply]]
+role = "router"
+contains = ["It is slow"]
+json = { kind = "wish", title = "speed" }
+"#;
+
+struct World {
+    _db: TestDb,
+    engine: Engine,
+}
+
+/// An engine that runs declared flows.
+async fn world(models: Models, declared: &[Value]) -> World {
+    let interpreter = Arc::new(Interpreter::new(Arc::new(models), GraphSource::Engine).expect("it is made"));
+    let code = |declared: &Value| -> Arc<dyn FlowCode> {
+        let declaration = Declaration::read(declared).expect("it can be read");
+        assert_eq!(interpreter.mistakes(&declaration), []);
+        let flow = Arc::new(check(&declaration, 1).expect("it makes sense"));
+        Arc::new(interpreter.code(&flow).expect("it is declared"))
+    };
+    let db = TestDb::new().await;
+    let location = Location::parse(&db.to_string()).expect("it is a location");
+    let store = Store::open(Options::new(location)).await.expect("it opens");
+    let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
+    engine.run_flows(declared.iter().map(code).collect::<Vec<_>>());
+    World { _db: db, engine }
+}
+
+fn script(text: &str) -> Models {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.write_all(text.as_bytes()).expect("it can be written");
+    scripted(file.path())
+}
+
+/// Begins a run, and waits until it asks or ends.
+async fn run(engine: &Engine, flow: &str, input: Value) -> (RunStatus, Value) {
+    let start = StartRun { flow: flow.to_owned(), session: None, input, deadline: None };
+    let run = engine.start_run(&start, &call()).await.expect("it begins").id;
+    let run = engine.settled(run, std::time::Duration::from_secs(60)).await.expect("it comes to that");
+    let machine = engine.run_machine(&run).await.expect("it can be read");
+    (run.status, machine.state().public(machine.flow()))
+}
+
+#[tokio::test]
+async fn a_declared_flow_asks_a_model_and_a_person_and_calls_a_tool() {
+    let World { engine, .. } = &world(script(SCRIPT), &[triage()]).await;
+    let turn = |text: &str| Turn { text: Some(text.to_owned()), ..Turn::default() };
+    let first = Turn { workflow: Some("triage".to_owned()), ..turn("It crashes at night") };
+    let asked: Turned = engine.take_turn(&first, &call()).await.expect("it is taken");
+    assert_eq!(asked.interrupt.as_ref().expect("it asks").ask.question, "File `crash`?");
+    assert_eq!(asked.view["progress"], json!(["a bug: crash"]));
+    assert_eq!(asked.view["provider"], "script");
+
+    let session = Some(asked.session.id);
+    let agreed = Turn { session, confirm: Some(true), feedback: Some("soon".to_owned()), ..Turn::default() };
+    let done = engine.take_turn(&agreed, &call()).await.expect("it is taken");
+    assert_eq!((done.run.id, done.run.status), (asked.run.id, RunStatus::Completed));
+    assert_eq!(done.view["answer"], r#"crash of ["crash"]"#);
+    let query = "MATCH (t:Ticket) WHERE t.words = 'soon' RETURN t.key, t.kind".to_owned();
+    let found = engine.cypher(query, serde_json::Map::new()).await;
+    assert_eq!(found.expect("it is answered").rows.len(), 1);
+
+    // The next turn is another run, which takes over what the flow says.
+    let next = engine.take_turn(&Turn { session, ..turn("It is slow") }, &call()).await.expect("it is taken");
+    assert_eq!(next.run.status, RunStatus::Completed);
+    assert_eq!(next.view["answer"], r#"speed of ["crash"]"#);
+}
+
+#[tokio::test]
+async fn what_a_run_is_begun_with_has_to_fit() {
+    let World { engine, .. } = &world(Models::none(), &[triage()]).await;
+    let refused = |input: Value| async move {
+        let start = StartRun { flow: "triage".to_owned(), session: None, input, deadline: None };
+        match engine.start_run(&start, &call()).await {
+            Err(Error::Argument { place, message }) => format!("{place}: {message}"),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(refused(json!({})).await, "input.input: \"report\" is a required property");
+    assert_eq!(refused(json!({ "report": 5 })).await, "input.input.report: 5 is not of type \"string\"");
+    let more = refused(json!({ "report": "x", "other": 1 })).await;
+    assert!(more.starts_with("input.input: Additional properties are not allowed"), "{more}");
+}
+
+/// Branches, lists, other flows and time, without a model.
+#[tokio::test]
+async fn branches_are_opened_and_runs_of_other_flows_are_waited_for() {
+    let double = json!({
+        "name": "double",
+        "input": { "type": "object", "properties": { "n": { "type": "integer" } } },
+        "channels": { "sum": { "reducer": "sum" } },
+        "nodes": [
+            { "name": "once", "action": { "set": { "values": { "sum": "{{n}}" }, "then": "twice" } } },
+            { "name": "twice", "action": { "end": { "values": { "sum": "{{n}}" } } } },
+        ],
+    });
+    let all = json!({
+        "name": "all",
+        "input": { "type": "object", "properties": { "numbers": { "type": "array" } } },
+        "channels": {
+            "n": { "private": true }, "came": { "private": true },
+            "doubled": { "reducer": "append" }, "total": { "reducer": "sum" },
+        },
+        "nodes": [
+            { "name": "spread", "action": { "each": { "items": "numbers", "item": "n", "node": "start", "join": "rest" } } },
+            {
+                "name": "start",
+                "action": { "run": { "flow": "double", "input": { "n": "{{n}}" }, "into": "came", "then": "collect" } },
+            },
+            {
+                "name": "collect",
+                "action": { "end": { "values": { "doubled": ["{{came.sum}}"], "total": "{{came.sum}}" } } },
+            },
+            { "name": "rest", "action": { "wait": { "ms": 1, "then": "both" } } },
+            {
+                "name": "both",
+                "action": { "parallel": {
+                    "arms": [{ "node": "say", "given": { "n": "one" } }, { "node": "say", "given": { "n": "two" } }],
+                    "join": "close",
+                } },
+            },
+            { "name": "say", "say": "arm {{n}}", "action": { "end": {} } },
+            { "name": "close", "action": { "end": {} } },
+        ],
+    });
+    let World { engine, .. } = &world(Models::none(), &[double, all]).await;
+    let (status, state) = run(engine, "all", json!({ "numbers": [3, 1, 2] })).await;
+    assert_eq!(status, RunStatus::Completed, "{state}");
+    assert_eq!(state["doubled"], json!([6, 2, 4]));
+    assert_eq!(state["total"], 12);
+    assert_eq!(state["progress"], json!(["arm one", "arm two"]));
+    let (_, none) = run(engine, "all", json!({ "numbers": [] })).await;
+    assert_eq!((&none["total"], &none["doubled"]), (&json!(0), &json!([])));
+    let (asks, _) = run(engine, "all", json!({})).await;
+    assert_eq!(asks, RunStatus::Completed, "what is not there is no list of anything");
+}
+
+/// A tool that refuses has the node tried again, then a person is asked: as in every flow.
+#[tokio::test]
+async fn what_fails_goes_up_the_ladder() {
+    let flow = json!({
+        "name": "drop",
+        "input": { "type": "object", "properties": { "key": { "type": "string" } } },
+        "nodes": [{
+            "name": "drop",
+            "action": { "tool": {
+                "name": "update_props", "arguments": { "label": "Ticket", "key": "{{key}}", "props": {} }, "then": "END",
+            } },
+        }],
+    });
+    let World { engine, .. } = &world(Models::none(), &[flow]).await;
+    let turn =
+        StartRun { flow: "drop".to_owned(), session: None, input: json!({ "key": "T-9" }), deadline: None };
+    let id = engine.start_run(&turn, &call()).await.expect("it begins").id;
+    let run = engine.settled(id, std::time::Duration::from_secs(60)).await.expect("it comes to that");
+    assert_eq!(run.status, RunStatus::Waiting);
+    let machine = engine.run_machine(&run).await.expect("it can be read");
+    let asked = machine.interrupts().next().expect("it asks");
+    assert!(
+        asked.ask.question.starts_with("`drop` failed 2 times, each time alike: "),
+        "{}",
+        asked.ask.question
+    );
+}
+
+#[test]
+fn what_a_declaration_names_has_to_be_there() {
+    let interpreter = Interpreter::new(Arc::new(Models::none()), GraphSource::Engine).expect("it is made");
+    let found = |change: &dyn Fn(&mut Value)| {
+        let mut declared = triage();
+        change(&mut declared);
+        let declaration = Declaration::read(&declared).expect("it can be read");
+        let mistakes = interpreter.mistakes(&declaration);
+        mistakes.iter().map(|mistake| format!("{} {mistake}", mistake.code)).collect::<Vec<_>>().join("; ")
+    };
+    let tool = "nodes[4].action.tool";
+    let named = found(&|of| of["nodes"][4]["action"]["tool"]["name"] = json!("add_nod"));
+    assert_eq!(named, format!("UNKNOWN_TOOL {tool}.name: no tool is called `add_nod`: there is `add_node`"));
+    let missing =
+        found(&|of| of["nodes"][4]["action"]["tool"]["arguments"] = json!({ "key": "{{report}}", "x": 1 }));
+    assert_eq!(
+        missing,
+        format!(
+            "BAD_ARGUMENTS {tool}.arguments: \"label\" is a required property; \
+             BAD_ARGUMENTS {tool}.arguments: `add_node` has no argument `x`"
+        )
+    );
+    let literal =
+        found(&|of| of["nodes"][4]["action"]["tool"]["arguments"] = json!({ "label": "A b", "key": "k" }));
+    assert!(literal.starts_with(&format!("BAD_ARGUMENTS {tool}.arguments: at `/label`: ")), "{literal}");
+    let role = found(&|of| of["nodes"][0]["action"]["model"]["role"] = json!("Router"));
+    assert!(
+        role.starts_with("BAD_NAME nodes[0].action.model.role: `Router` is not the name of a role"),
+        "{role}"
+    );
+    let schema = found(&|of| of["nodes"][0]["action"]["model"]["schema"] = json!({ "type": "thing" }));
+    assert!(schema.starts_with("BAD_SCHEMA nodes[0].action.model.schema: "), "{schema}");
+    let input = found(&|of| of["input"]["properties"]["report"] = json!({ "type": 5 }));
+    assert!(input.starts_with("BAD_SCHEMA input: "), "{input}");
+}
