@@ -92,6 +92,16 @@ CREATE TABLE "entity_changes" (
 
 CREATE UNIQUE INDEX "entity_changes_made_key" ON "entity_changes" ("made_key");
 
+CREATE TABLE "flow_changes" (
+  "revision" integer NOT NULL PRIMARY KEY,
+  "id" uuid_text NOT NULL UNIQUE,
+  "time" integer NOT NULL,
+  "actor" integer NOT NULL,
+  "name" blob NOT NULL,
+  "version" integer NOT NULL,
+  "definition" blob NULL
+);
+
 CREATE TABLE "flow_definitions" (
   "hash" blob NOT NULL PRIMARY KEY,
   "name" text NOT NULL,

@@ -35,6 +35,7 @@ mod m20261125_000017_manager;
 mod m20261125_000018_removals;
 mod m20261127_000019_run_deadlines;
 mod m20261128_000020_secrets;
+mod m20261128_000021_flows;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -64,6 +65,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261125_000018_removals::Migration),
             Box::new(m20261127_000019_run_deadlines::Migration),
             Box::new(m20261128_000020_secrets::Migration),
+            Box::new(m20261128_000021_flows::Migration),
         ]
     }
 }

@@ -22,8 +22,11 @@ use crate::input;
 use crate::model::Models;
 use crate::tools::{RegisterError, StandardTools, make_tool_registry};
 
+/// Executes declared flows.
+pub struct Interpreter(Arc<Parts>);
+
 /// What declared flows work with.
-pub struct Interpreter {
+struct Parts {
     models: Arc<Models>,
     tools: StandardTools,
     graph: GraphSource,
@@ -36,30 +39,28 @@ impl Interpreter {
     ///
     /// [`RegisterError`], which the tools of this project never lead to.
     pub fn new(models: Arc<Models>, graph: GraphSource) -> Result<Interpreter, RegisterError> {
-        Ok(Interpreter { models, tools: make_tool_registry()?, graph })
+        Ok(Interpreter(Arc::new(Parts { models, tools: make_tool_registry()?, graph })))
+    }
+}
+
+impl lmlang_engine::Interpreter for Interpreter {
+    fn mistakes(&self, declaration: &Declaration) -> Vec<Mistake> {
+        named::mistakes(&self.0.tools, declaration)
     }
 
-    /// What is wrong with what a declaration names outside of itself: tools, roles of models, schemas.
-    #[must_use]
-    pub fn mistakes(&self, declaration: &Declaration) -> Vec<Mistake> {
-        named::mistakes(&self.tools, declaration)
-    }
-
-    /// The code of a flow; none of one that is not declared, or by a schema that cannot be read.
-    #[must_use]
-    pub fn code(self: &Arc<Self>, flow: &Arc<Flow>) -> Option<Declared> {
+    fn code(&self, flow: &Arc<Flow>) -> Option<Arc<dyn FlowCode>> {
         let declaration = flow.definition().declared.clone()?;
         let input = compiled(&declaration.input).ok()?;
-        Some(Declared { flow: Arc::clone(flow), declaration, input, interpreter: Arc::clone(self) })
+        Some(Arc::new(Declared { flow: Arc::clone(flow), declaration, input, parts: Arc::clone(&self.0) }))
     }
 }
 
 /// The code of a declared flow.
-pub struct Declared {
+struct Declared {
     flow: Arc<Flow>,
     declaration: Declaration,
     input: Validator,
-    interpreter: Arc<Interpreter>,
+    parts: Arc<Parts>,
 }
 
 /// A schema, to hold values against.

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use lmlang_engine::FlowCode;
+use lmlang_engine::{FlowCode, Interpreter};
 
 use crate::act::parts::Agent;
 use crate::draft::target::ManagerSource;
@@ -46,4 +46,12 @@ pub fn flows(models: &Arc<Models>, graph: GraphSource, manager: ManagerSource) -
         Arc::new(draft::Draft::new(Arc::clone(models), manager)),
         Arc::new(edit::Edit::new(Arc::clone(models))),
     ]
+}
+
+/// Who executes flows that are declared: they ask these models, and keep entities in this graph.
+#[must_use]
+pub fn interpreter(models: &Arc<Models>, graph: GraphSource) -> Arc<dyn Interpreter> {
+    let made = declared::Interpreter::new(Arc::clone(models), graph);
+    // Checked by a test.
+    Arc::new(made.expect("the tools have names of their own"))
 }

@@ -118,6 +118,7 @@ impl Limits {
             ("caseBytes", crate::cases::BYTES as u64),
             ("candidates", crate::tournament::MOST_CANDIDATES as u64),
             ("caseRuns", crate::standing::MOST_RUNS as u64),
+            ("flowBytes", crate::flows::registry::FLOW_BYTES as u64),
             ("runInputBytes", crate::flows::starting::INPUT_BYTES as u64),
             ("metricEntries", crate::flows::metrics::MOST_ENTRIES),
             ("runDeadlineMs", millis(crate::flows::starting::MOST_DEADLINE)),

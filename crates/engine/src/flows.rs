@@ -5,7 +5,7 @@
 //! was done before. Changes of programs are such effects: each has an idempotency key of its run and step, so that the
 //! program's own log tells a repetition.
 //!
-//! Read [`code`] for what the code of a flow is, [`work`] for what its nodes are given, `live` for a run in memory and the
+//! Read [`code`] for what the code of a flow is, [`registry`] for flows that are data, [`work`] for what its nodes are given, `live` for a run in memory and the
 //! one way by which its journal grows, `coding` for what is stored of it, `driving` for executing it, `attempt` for what does not end by itself, [`starting`], [`answering`], [`turning`] and [`steering`]
 //! for what callers do, [`listing`] for what they see, [`told`] and [`cursor`] for what they are told, [`spans`] for the trace, [`metrics`] for how runs go, `retention` for
 //! what becomes of old runs.
@@ -21,6 +21,7 @@ pub mod listing;
 mod live;
 pub mod metrics;
 pub mod moving;
+pub mod registry;
 mod retention;
 pub mod rewinding;
 pub mod spans;
@@ -41,6 +42,7 @@ use uuid::Uuid;
 use crate::engine::Engine;
 use crate::flows::code::FlowCode;
 use crate::flows::live::LiveRun;
+use crate::flows::registry::Registry;
 use crate::flows::spans::Tracer;
 use crate::flows::told::Passing;
 
@@ -56,6 +58,8 @@ pub(crate) struct Flows {
     /// Who executes, as the database knows it.
     me: Uuid,
     codes: OnceLock<BTreeMap<String, Arc<dyn FlowCode>>>,
+    /// Flows that are declared, beside those.
+    registry: Registry,
     live: Mutex<HashMap<Uuid, Arc<LiveRun>>>,
     /// Runs that cannot go on here until something else is known of them, with their definitions then: each was told of once.
     stuck: Mutex<HashMap<Uuid, Vec<u8>>>,
@@ -78,6 +82,7 @@ impl Flows {
         Flows {
             me,
             codes: OnceLock::new(),
+            registry: Registry::default(),
             live: Mutex::default(),
             stuck: Mutex::default(),
             sooner: Notify::new(),

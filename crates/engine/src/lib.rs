@@ -105,6 +105,7 @@ pub use flows::cursor::{RunCursor, RunPlace, UnknownRunCursor};
 pub use flows::listing::{InterruptInfo, Page, RunInfo, RunsWanted, SessionInfo, StepInfo};
 pub use flows::metrics::{CallMetrics, ClassMetrics, Metrics, MetricsWanted, ModelMetrics, ToolMetrics};
 pub use flows::moving::Moved;
+pub use flows::registry::{FLOW_BYTES, Interpreter, Registered};
 pub use flows::rewinding::Rewound;
 pub use flows::spans::{Finished, Span, Tracer};
 pub use flows::starting::{StartRun, StartSession};

@@ -7,7 +7,7 @@
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
 //! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, secrets, runs, journal, interrupts,
-//! sessions, removals, entities, moment, manager, doctor, backup.
+//! sessions, removals, entities, moment, manager, flow_changes, doctor, backup.
 
 mod actors;
 mod appending;
@@ -22,6 +22,7 @@ mod entry;
 mod fault;
 mod faults;
 mod feed;
+mod flow_changes;
 mod hold;
 mod interrupts;
 mod journal;
@@ -68,6 +69,7 @@ pub use entry::{Entry, EntryKind, FIRST_SEQ, Header, Idempotency, Origin, Progra
 pub use fault::Fault;
 pub use faults::{Action, Faults, Step};
 pub use feed::{Bound, Happened, Position, What};
+pub use flow_changes::{ChangeFlowsError, FlowChange};
 pub use hold::Hold;
 pub use interrupts::{Interrupt, InterruptChange, InterruptFilter, InterruptStanding};
 pub use journal::{JournalAppend, JournalEntry, JournalError, JournalsOf};

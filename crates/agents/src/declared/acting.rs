@@ -58,8 +58,8 @@ impl Declared {
         let CallTool { name, arguments, into, then } = call;
         let arguments = template::fields(arguments, state, &mut Budget::default()).map_err(too_large)?;
         let used = ToolUse { tool: name.clone(), arguments };
-        let graph = self.interpreter.graph.of(work.engine());
-        let came = ToolExecutor.execute(&self.interpreter.tools, &*graph, &used, work).await?;
+        let graph = self.parts.graph.of(work.engine());
+        let came = ToolExecutor.execute(&self.parts.tools, &*graph, &used, work).await?;
         let answer = came?;
         let mut update = Update::none();
         if tells {
@@ -80,7 +80,7 @@ impl Declared {
     ) -> Result<Step, Halt> {
         let request = self.request(node, question, state, work.failures())?;
         let judge = |reply: &Reply| answer_of(question, reply).map(drop);
-        let reply = ask_for(&self.interpreter.models, &request, work, judge).await?;
+        let reply = ask_for(&self.parts.models, &request, work, judge).await?;
         let mut update = Update::none().with(PROVIDER, reply.provider.clone());
         self.take(&mut update, &question.into, answer_of(question, &reply)?);
         Ok(go(&question.then, update))

@@ -2,12 +2,16 @@
 
 use std::io::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
-use lmlang_agents::declared::Interpreter;
+use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::Models;
-use lmlang_engine::{Engine, Error, FlowCode, Limits, RunStatus, SnapshotPolicy, StartRun, Turn, Turned};
-use lmlang_flow::declared::{Declaration, check};
+use lmlang_agents::{flows, interpreter};
+use lmlang_engine::{
+    Answer, Engine, Error, Limits, RunInfo, RunStatus, SnapshotPolicy, StartRun, Turn, Turned,
+};
+use lmlang_flow::declared::{Declaration, Mistake};
 use lmlang_store::{Location, Options, Store};
 use lmlang_testdb::TestDb;
 use serde_json::{Value, json};
@@ -90,25 +94,44 @@ json = { kind = "wish", title = "speed" }
 "#;
 
 struct World {
-    _db: TestDb,
+    db: TestDb,
+    models: Arc<Models>,
     engine: Engine,
 }
 
-/// An engine that runs declared flows.
-async fn world(models: Models, declared: &[Value]) -> World {
-    let interpreter = Arc::new(Interpreter::new(Arc::new(models), GraphSource::Engine).expect("it is made"));
-    let code = |declared: &Value| -> Arc<dyn FlowCode> {
-        let declaration = Declaration::read(declared).expect("it can be read");
-        assert_eq!(interpreter.mistakes(&declaration), []);
-        let flow = Arc::new(check(&declaration, 1).expect("it makes sense"));
-        Arc::new(interpreter.code(&flow).expect("it is declared"))
-    };
-    let db = TestDb::new().await;
+impl World {
+    /// The same database, opened again.
+    async fn reopened(self) -> World {
+        self.engine.close().await;
+        let engine = open(&self.db, &self.models).await;
+        World { engine, ..self }
+    }
+}
+
+async fn open(db: &TestDb, models: &Arc<Models>) -> Engine {
     let location = Location::parse(&db.to_string()).expect("it is a location");
     let store = Store::open(Options::new(location)).await.expect("it opens");
     let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
-    engine.run_flows(declared.iter().map(code).collect::<Vec<_>>());
-    World { _db: db, engine }
+    engine.interpret_by(interpreter(models, GraphSource::Engine));
+    engine.run_flows(flows(models, GraphSource::Engine, ManagerSource::BuiltIn));
+    engine
+}
+
+/// An engine in which flows are declared.
+async fn world(models: Models, declared: &[Value]) -> World {
+    let (db, models) = (TestDb::new().await, Arc::new(models));
+    let engine = open(&db, &models).await;
+    for declared in declared {
+        register(&engine, declared).await;
+    }
+    World { db, models, engine }
+}
+
+/// Declares a flow, and answers with its version.
+async fn register(engine: &Engine, declared: &Value) -> u32 {
+    let registered = engine.register_flow(declared, false, &call()).await.expect("it is answered");
+    assert_eq!(registered.mistakes, []);
+    registered.flow.expect("nothing is wrong").definition().version
 }
 
 fn script(text: &str) -> Models {
@@ -117,13 +140,32 @@ fn script(text: &str) -> Models {
     scripted(file.path())
 }
 
+async fn start(engine: &Engine, flow: &str, input: Value) -> Result<RunInfo, Error> {
+    let start = StartRun { flow: flow.to_owned(), session: None, input, deadline: None };
+    let run = engine.start_run(&start, &call()).await?.id;
+    engine.settled(run, Duration::from_secs(60)).await
+}
+
+async fn state(engine: &Engine, run: &RunInfo) -> Value {
+    let machine = engine.run_machine(run).await.expect("it can be read");
+    machine.state().public(machine.flow())
+}
+
 /// Begins a run, and waits until it asks or ends.
 async fn run(engine: &Engine, flow: &str, input: Value) -> (RunStatus, Value) {
-    let start = StartRun { flow: flow.to_owned(), session: None, input, deadline: None };
-    let run = engine.start_run(&start, &call()).await.expect("it begins").id;
-    let run = engine.settled(run, std::time::Duration::from_secs(60)).await.expect("it comes to that");
-    let machine = engine.run_machine(&run).await.expect("it can be read");
-    (run.status, machine.state().public(machine.flow()))
+    let run = start(engine, flow, input).await.expect("it begins");
+    (run.status, state(engine, &run).await)
+}
+
+/// Says yes to what a run asks, and answers with what it carries at its end.
+async fn agree(engine: &Engine, run: &RunInfo) -> Value {
+    let machine = engine.run_machine(run).await.expect("it can be read");
+    let asked = machine.interrupts().next().expect("it asks").asked;
+    let answer = Answer { run: run.id, asked, answer: json!({ "confirm": true }), reason: None };
+    engine.answer_interrupt(&answer, &call()).await.expect("it is taken");
+    let run = engine.settled(run.id, Duration::from_secs(60)).await.expect("it comes to that");
+    assert_eq!(run.status, RunStatus::Completed);
+    state(engine, &run).await
 }
 
 #[tokio::test]
@@ -248,9 +290,114 @@ async fn what_fails_goes_up_the_ladder() {
     );
 }
 
+/// A run goes on by the definition that it began with, whatever is declared since, and after a restart; it can be moved.
+#[tokio::test]
+async fn a_run_goes_on_as_it_began() {
+    const BUG: &str = "[[reply]]\ntimes = \"always\"\njson = { kind = \"bug\", title = \"crash\" }\n";
+    let world = world(script(BUG), &[triage()]).await;
+    let input = || json!({ "report": "It crashes" });
+    let (kept, moved) =
+        (start(&world.engine, "triage", input()).await, start(&world.engine, "triage", input()).await);
+    let (kept, moved) = (kept.expect("it begins"), moved.expect("it begins"));
+    let mut second = triage();
+    second["nodes"][6]["action"]["end"]["values"]["answer"] = json!("second: {{sorted.title}}");
+    assert_eq!(register(&world.engine, &second).await, 2);
+    assert_eq!(register(&world.engine, &second).await, 2, "it is there already");
+    let newer = start(&world.engine, "triage", input()).await.expect("it begins");
+    assert_ne!(newer.flow.hash(), kept.flow.hash());
+    assert!(!world.engine.is_outdated(&kept));
+    let (info, told) = world.engine.move_run(moved.id, false, &call()).await.expect("it is moved");
+    assert_eq!((told.hindrances.len(), info.flow.hash()), (0, newer.flow.hash()));
+    assert!(world.engine.remove_flow("triage", &call()).await.expect("it is there"));
+    assert!(!world.engine.remove_flow("triage", &call()).await.expect("it was there"));
+
+    let world = world.reopened().await;
+    let gone = start(&world.engine, "triage", input()).await;
+    assert!(matches!(gone, Err(Error::NotFound { what: "flow", retired: true, .. })), "{gone:?}");
+    assert_eq!(agree(&world.engine, &kept).await["answer"], r#"crash of ["crash"]"#);
+    assert_eq!(agree(&world.engine, &moved).await["answer"], "second: crash");
+    assert_eq!(agree(&world.engine, &newer).await["answer"], "second: crash");
+    // Versions go on counting.
+    assert_eq!(register(&world.engine, &triage()).await, 3);
+}
+
+#[tokio::test]
+async fn what_flows_have_to_do_with_each_other_is_looked_at() {
+    let calling = |name: &str, flow: &str| {
+        json!({
+            "name": name, "channels": { "came": {} },
+            "nodes": [
+                { "name": "a", "action": { "run": { "flow": flow, "into": "came", "then": "b" } } },
+                { "name": "b", "action": { "end": {} } },
+            ],
+        })
+    };
+    let end = |name: &str| json!({ "name": name, "nodes": [{ "name": "a", "action": { "end": {} } }] });
+    let World { engine, .. } =
+        &world(Models::none(), &[end("c"), calling("b", "c"), calling("a", "b")]).await;
+    let told = |declared: Value, dry_run: bool| async move {
+        let registered = engine.register_flow(&declared, dry_run, &call()).await.expect("it is answered");
+        let mistakes =
+            registered.mistakes.iter().map(|mistake: &Mistake| format!("{} {mistake}", mistake.code));
+        (registered.changed, mistakes.collect::<Vec<_>>().join("; "))
+    };
+    let place = "nodes[0].action.run.flow";
+    assert_eq!(
+        told(calling("c", "a"), false).await,
+        (false, format!("RECURSION {place}: runs of `a` come to start runs of `c`"))
+    );
+    assert_eq!(
+        told(calling("d", "x"), false).await,
+        (false, format!("UNKNOWN_FLOW {place}: there is no flow `x`"))
+    );
+    assert_eq!(
+        told(end("act"), false).await,
+        (false, "NAME_TAKEN name: `act` is a flow of the server".to_owned())
+    );
+    assert_eq!(told(calling("d", "act"), true).await, (true, String::new()));
+    let names = async || {
+        let flows = engine.flows().await.expect("they are listed");
+        flows.iter().map(|code| code.flow().name().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names().await, "a act b c draft edit review");
+
+    let refused = |error: Result<bool, Error>| error.expect_err("it is refused").to_string();
+    assert_eq!(refused(engine.remove_flow("c", &call()).await), "runs of `c` are begun by `b`");
+    assert_eq!(
+        refused(engine.remove_flow("act", &call()).await),
+        "`act` is a flow of the server, which stays"
+    );
+    assert_eq!(refused(engine.remove_flow("x", &call()).await), "there is no flow `x`");
+    for name in ["a", "b", "c"] {
+        assert!(engine.remove_flow(name, &call()).await.expect("nobody needs it"));
+    }
+    assert_eq!(names().await, "act draft edit review");
+    let long = json!({ "name": "long", "doc": "x".repeat(lmlang_engine::FLOW_BYTES), "nodes": [] });
+    let long = engine.register_flow(&long, false, &call()).await;
+    assert!(matches!(long, Err(Error::Limit { which: "flowBytes", .. })), "{long:?}");
+}
+
+/// What one process declares, another one over the database knows at once, and goes on with its runs.
+#[tokio::test]
+async fn other_processes_follow_what_is_declared() {
+    if std::env::var_os("LMLANG_TEST_POSTGRES").is_none() {
+        return;
+    }
+    let world = world(Models::none(), &[]).await;
+    let other = open(&world.db, &world.models).await;
+    let end = json!({ "name": "late", "nodes": [{ "name": "a", "say": "here", "action": { "end": {} } }] });
+    register(&world.engine, &end).await;
+    let (status, state) = run(&other, "late", json!({})).await;
+    assert_eq!((status, &state["progress"]), (RunStatus::Completed, &json!(["here"])));
+    assert!(other.remove_flow("late", &call()).await.expect("it is there"));
+    let gone = start(&world.engine, "late", json!({})).await;
+    assert!(matches!(gone, Err(Error::NotFound { .. })), "{gone:?}");
+    other.close().await;
+}
+
 #[test]
 fn what_a_declaration_names_has_to_be_there() {
-    let interpreter = Interpreter::new(Arc::new(Models::none()), GraphSource::Engine).expect("it is made");
+    let interpreter = interpreter(&Arc::new(Models::none()), GraphSource::Engine);
     let found = |change: &dyn Fn(&mut Value)| {
         let mut declared = triage();
         change(&mut declared);

@@ -13,7 +13,6 @@ use uuid::Uuid;
 use crate::catalog::Selector;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::flows::code::FlowCode;
 use crate::flows::live::{damaged, decode};
 use crate::records::from_actor;
 
@@ -137,11 +136,6 @@ pub struct StepInfo {
 const STEPS: [u8; 2] = [Kind::Stepped as u8, Kind::Failed as u8];
 
 impl Engine {
-    /// The flows that can be run here, by name.
-    pub fn flows(&self) -> Vec<Arc<dyn FlowCode>> {
-        self.0.flows.codes().cloned().collect()
-    }
-
     /// A run that this caller may know of.
     pub async fn run_info(&self, run: Uuid) -> Result<RunInfo, Error> {
         let row = self.store().run(run).await?.filter(|row| self.sees_run(row));
@@ -231,7 +225,7 @@ impl Engine {
     pub async fn run_filter(&self, wanted: RunsWanted) -> Result<RunFilter, Error> {
         let RunsWanted { flow, status, session, program, by } = wanted;
         if let Some(name) = &flow
-            && let Err(unknown) = self.code_named(name)
+            && let Err(unknown) = self.code_named(name).await
             && !self.store().knows_flow(name).await?
         {
             return Err(unknown);

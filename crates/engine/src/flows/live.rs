@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::flows::code::{FlowCode, Halt};
 use crate::flows::coding;
+use crate::flows::spans::hex;
 use crate::flows::starting::Given;
 use crate::flows::told::Passing;
 use crate::records::from_actor;
@@ -229,7 +230,7 @@ impl LiveRun {
             begins,
             lease,
             definition: match &entry.what {
-                What::Moved { .. } => Some(definition(engine.code_named(self.flow.name())?.flow())?),
+                What::Moved { definition, .. } => Some(self.moved_to(engine, definition).await?),
                 _ => None,
             },
         };
@@ -268,6 +269,15 @@ impl LiveRun {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let at = asked.iter().position(|(of, _)| of == effect)?;
         Some(asked.swap_remove(at).1)
+    }
+
+    /// The definition that the run is moved to: the flow may have been declared anew since that was planned.
+    async fn moved_to(&self, engine: &Engine, hash: &str) -> Result<FlowDefinition, Error> {
+        let code = engine.code_named(self.flow.name()).await?;
+        match hex(&code.flow().hash()) == hash {
+            true => definition(code.flow()),
+            false => Err(OUTRUN),
+        }
     }
 
     /// The runs that begin by an entry.
@@ -436,7 +446,7 @@ impl Engine {
             parent: row.parent.map(|(parent, _)| parent),
             flow,
             definition: row.definition,
-            code: code.cloned(),
+            code,
             program: row.program,
             branch: row.branch,
             actor: from_actor(actor),
@@ -476,17 +486,15 @@ impl Engine {
         }
     }
 
-    /// The code that goes on with the runs of a flow.
-    pub(crate) fn code_of(&self, flow: &Flow) -> Option<&Arc<dyn FlowCode>> {
-        self.0.flows.code(flow.name()).filter(|code| code.flow().runs_as(flow))
-    }
-
     /// The flow that a run is one of.
     pub(crate) async fn flow_of(&self, row: &lmlang_store::Run) -> Result<Arc<Flow>, Error> {
         if let Some(code) = self.0.flows.code(&row.flow)
             && code.flow().hash()[..] == row.definition[..]
         {
             return Ok(Arc::clone(code.flow()));
+        }
+        if let Some(flow) = self.declared().await?.flow(&row.flow, &row.definition) {
+            return Ok(flow);
         }
         let kept = self.store().flow_definition(&row.definition).await?;
         let kept = kept.ok_or_else(|| damaged(row.id, 0, "its flow is unknown"))?;

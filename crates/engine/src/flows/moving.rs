@@ -28,11 +28,11 @@ const ATTEMPTS: usize = 8;
 
 impl Engine {
     /// Whether the flow of a run has a newer version by now, so that it is not gone on with here before it is moved. A flow that is
-    /// not known here, or is older, is nothing that it could be moved to.
+    /// not known here, or is older, is nothing that it could be moved to. A run of a declared flow is gone on with as it began.
     pub fn is_outdated(&self, run: &RunInfo) -> bool {
         let version = |flow: &Flow| flow.definition().version;
-        self.code_named(run.flow.name())
-            .is_ok_and(|code| !code.flow().runs_as(&run.flow) && version(code.flow()) >= version(&run.flow))
+        let code = self.0.flows.code(run.flow.name()).filter(|_| run.flow.definition().declared.is_none());
+        code.is_some_and(|code| !code.flow().runs_as(&run.flow) && version(code.flow()) >= version(&run.flow))
     }
 
     /// Has a run go on as one of the definition that its flow has by now. It carries the same and stands where it stood, or it is
@@ -50,7 +50,7 @@ impl Engine {
     async fn move_to_newest(&self, run: Uuid, dry_run: bool, by: String) -> Result<(RunInfo, Moved), Error> {
         for _ in 0..ATTEMPTS {
             let info = self.run_info(run).await?;
-            let to = Arc::clone(self.code_named(info.flow.name())?.flow());
+            let to = Arc::clone(self.code_named(info.flow.name()).await?.flow());
             let from = Arc::clone(&info.flow);
             if to.runs_as(&from) {
                 if !dry_run {

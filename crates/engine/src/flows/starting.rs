@@ -11,7 +11,6 @@ use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::flows::code::FlowCode;
 use crate::flows::coding;
 use crate::flows::listing::{RunInfo, SessionInfo};
 use crate::flows::live::{definition, standing};
@@ -131,7 +130,7 @@ impl Engine {
         {
             return self.session_info(first).await;
         }
-        self.code_named(&start.workflow)?;
+        self.code_named(&start.workflow).await?;
         let hidden = self.0.flows.redaction();
         let title = start.title.as_deref().map(|title| beginning(&hidden.text(title)));
         let session = self.new_session(&start.workflow, title, &call.actor).await?;
@@ -190,15 +189,6 @@ impl Engine {
         })
     }
 
-    pub(crate) fn code_named(&self, flow: &str) -> Result<&Arc<dyn FlowCode>, Error> {
-        self.0.flows.code(flow).ok_or_else(|| Error::NotFound {
-            what: "flow",
-            given: flow.to_owned(),
-            candidates: self.0.flows.codes().map(|code| code.flow().name().to_owned()).collect(),
-            retired: false,
-        })
-    }
-
     /// A run of a flow before it is stored: with a session of its own, or for a branch of a run that waits for it.
     pub(crate) async fn new_run(
         &self,
@@ -208,7 +198,7 @@ impl Engine {
         id: Uuid,
         parent: Option<(Uuid, (Uuid, String))>,
     ) -> Result<NewRun, Error> {
-        let code = self.code_named(flow)?;
+        let code = self.code_named(flow).await?;
         let accepted = code.accept(self, given.input, given.before).await?;
         if let Some(program) = accepted.program.filter(|program| !self.sees(*program)) {
             return Err(Error::not_found("program", program.to_string()));

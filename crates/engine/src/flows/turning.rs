@@ -81,7 +81,8 @@ impl Engine {
         let open = self.open_questions(session).await?;
         let interrupt = open.into_iter().next();
         let machine = self.run_machine(&run).await?;
-        let view = match self.0.flows.code(run.flow.name()) {
+        let code = self.code_of(&run.flow).or_else(|| self.0.flows.code(run.flow.name()).cloned());
+        let view = match code {
             Some(code) => code.view(machine.state()),
             None => machine.state().public(machine.flow()),
         };
@@ -155,8 +156,8 @@ impl Engine {
             let workflow = turn.workflow.as_deref().unwrap_or_default();
             let start = StartSession { workflow: workflow.to_owned(), title: turn.text.clone() };
             // Looked at first: a session is not begun by what makes no sense.
-            let (input, words) = self.input_of(workflow, turn)?;
-            let accepted = self.code_named(workflow)?.accept(self, &input, None).await;
+            let (input, words) = self.input_of(workflow, turn).await?;
+            let accepted = self.code_named(workflow).await?.accept(self, &input, None).await;
             accepted.map_err(|error| place_in_turn(error, &words))?;
             turn.deadline.map(within).transpose()?;
             let session = self.start_session(&start, call).await?.id;
@@ -232,7 +233,7 @@ impl Engine {
         turn: &Turn,
         call: &Call,
     ) -> Result<(Uuid, Uuid), Error> {
-        let (input, words) = self.input_of(workflow, turn)?;
+        let (input, words) = self.input_of(workflow, turn).await?;
         let start =
             StartRun { flow: workflow.to_owned(), session: Some(session), input, deadline: turn.deadline };
         let run = self.start_run(&start, call).await.map_err(|error| place_in_turn(error, &words))?;
@@ -240,12 +241,12 @@ impl Engine {
     }
 
     /// What a run is begun with for what was said, and which of its fields has the words.
-    fn input_of(&self, workflow: &str, turn: &Turn) -> Result<(Value, String), Error> {
+    async fn input_of(&self, workflow: &str, turn: &Turn) -> Result<(Value, String), Error> {
         let place = || "input.text".to_owned();
         let text = turn.text.as_deref().filter(|text| !text.trim().is_empty()).ok_or_else(|| {
             Error::Argument { place: place(), message: "words are expected: nothing is asked".to_owned() }
         })?;
-        let input = self.code_named(workflow)?.turn_input(text).ok_or_else(|| Error::Argument {
+        let input = self.code_named(workflow).await?.turn_input(text).ok_or_else(|| Error::Argument {
             place: place(),
             message: format!("the flow `{workflow}` holds no conversations: start a run of it"),
         });

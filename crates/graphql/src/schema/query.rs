@@ -301,8 +301,8 @@ impl Query {
     }
 
     /// The flows that can be run, by name.
-    async fn flows(&self, context: &Context<'_>) -> Option<Vec<Flow>> {
-        Some(flow::all(context))
+    async fn flows(&self, context: &Context<'_>) -> Option<Result<Vec<Flow>>> {
+        nullable(Box::pin(flow::all(context)).await)
     }
 
     /// A run of a flow.

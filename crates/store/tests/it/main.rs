@@ -9,6 +9,7 @@ mod faults;
 mod feed;
 mod file;
 mod fixture;
+mod flow_changes;
 mod log;
 mod objects;
 mod packing;

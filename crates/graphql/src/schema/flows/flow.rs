@@ -7,6 +7,8 @@ use lmlang_engine::{Engine, FlowCode};
 use lmlang_flow::{self as flow, NodeKind};
 
 use crate::direct::Direct;
+use crate::error::ApiError;
+use crate::schema::failure::fail;
 use crate::schema::scalars::Count;
 
 /// What can be run: nodes that lead to one another.
@@ -42,8 +44,7 @@ impl Direct for Flow {}
 
 impl Flow {
     pub(crate) fn of(engine: &Engine, flow: &Arc<flow::Flow>) -> Flow {
-        let registered = engine.flows().into_iter().find(|code| code.flow().hash() == flow.hash());
-        let input_schema = registered.map_or(serde_json::Value::Null, |code| code.input_schema());
+        let input_schema = engine.startable(flow).map_or(serde_json::Value::Null, |code| code.input_schema());
         Flow { flow: Arc::clone(flow), input_schema }
     }
 }
@@ -123,9 +124,9 @@ fn millis(micros: i64) -> Count {
 }
 
 /// The flows that can be run, by name.
-pub(crate) fn all(context: &Context<'_>) -> Vec<Flow> {
+pub(crate) async fn all(context: &Context<'_>) -> Result<Vec<Flow>, ApiError> {
     let engine = context.data_unchecked::<Engine>();
     let of =
         |code: Arc<dyn FlowCode>| Flow { flow: Arc::clone(code.flow()), input_schema: code.input_schema() };
-    engine.flows().into_iter().map(of).collect()
+    Ok(engine.flows().await.map_err(fail)?.into_iter().map(of).collect())
 }
