@@ -51,6 +51,7 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Query.eventCursor", READ),
     ("Query.findText", READ),
     // What can be run tells nothing of programs.
+    ("Query.flow", Nothing),
     ("Query.flows", Nothing),
     ("Query.interrupts", READ),
     ("Query.metrics", READ),
@@ -95,7 +96,10 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Mutation.proposeEdit", EDIT),
     ("Mutation.proposeMany", SIMULATE),
     ("Mutation.redo", EDIT),
+    // What it calls, it calls for whoever begins a run of it.
+    ("Mutation.registerFlow", OfAll(Scope::Admin)),
     ("Mutation.removeCase", EDIT),
+    ("Mutation.removeFlow", OfAll(Scope::Admin)),
     ("Mutation.restoreCheckpoint", EDIT),
     ("Mutation.revert", EDIT),
     ("Mutation.revokeToken", OfAll(Scope::Admin)),
@@ -115,6 +119,8 @@ pub const NEEDS: &[(&str, Need)] = &[
     // It goes on with a run that was left.
     ("Subscription.simulation", SIMULATE),
     ("Subscription.tournament", READ),
+    // It may name any program.
+    ("Flow.declaration", OfAll(Scope::Read)),
     ("Function.simulate", SIMULATE),
     ("Program.behaviourDiff", SIMULATE),
     ("Program.mutationScore", SIMULATE),

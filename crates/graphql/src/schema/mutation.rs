@@ -26,6 +26,7 @@ use crate::schema::entities::{
 };
 use crate::schema::failure::fail;
 use crate::schema::flows::interrupt::{self, AnswerInterruptInput, AnswerPayload};
+use crate::schema::flows::registering::{self, RegisterFlowInput, RegisterFlowPayload, RemoveFlowInput};
 use crate::schema::flows::steering::{
     self, CancelRunInput, CreateSessionInput, ForkRunInput, MoveRunInput, RewindRunInput, RunPayload,
     SessionPayload, StartRunInput,
@@ -237,6 +238,27 @@ impl Mutation {
         #[graphql(desc = "The run.")] input: MoveRunInput,
     ) -> Option<Result<RunPayload>> {
         nullable(Box::pin(steering::move_run(context, input)).await)
+    }
+
+    /// Declares a flow of one's own, which can be run at once: its nodes call tools, ask models and people, branch, and start runs of
+    /// other flows. What is wrong with it is told with its place. Declared anew it is another version; runs that have begun go on as they
+    /// began.
+    async fn register_flow(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The flow, with what its nodes do.")] input: RegisterFlowInput,
+    ) -> Option<Result<RegisterFlowPayload>> {
+        nullable(Box::pin(registering::register(context, input)).await)
+    }
+
+    /// Takes a declared flow away: none of its runs begins any more, and those that have begun go on. One whose runs other flows
+    /// begin stays.
+    async fn remove_flow(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The flow that goes.")] input: RemoveFlowInput,
+    ) -> Option<Result<DeletePayload>> {
+        nullable(Box::pin(registering::remove(context, input)).await)
     }
 
     /// Tries many change sets for one place, each on a copy, and ranks them by what test cases and contracts say. Stores

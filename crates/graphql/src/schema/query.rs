@@ -305,6 +305,15 @@ impl Query {
         nullable(Box::pin(flow::all(context)).await)
     }
 
+    /// A flow that can be run.
+    async fn flow(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Its name, or its id as `Flow.id` has it.")] id: ID,
+    ) -> Option<Result<Flow>> {
+        nullable(Box::pin(flow::one(context, &id)).await)
+    }
+
     /// A run of a flow.
     async fn run(&self, context: &Context<'_>, #[graphql(desc = "Its id.")] id: ID) -> Option<Result<Run>> {
         nullable(Box::pin(run::one(context, &id)).await)

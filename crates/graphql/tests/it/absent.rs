@@ -31,6 +31,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("TestCase.steps", "it was not run"),
     // Runs of flows.
     ("Decision.reason", "nobody wrote one"),
+    ("Flow.declaration", "it is a flow of the server, or its declaration is not for the caller: `access.rs`"),
     ("FlowNode.attemptTimeoutMs", "an attempt may take as long as it does"),
     ("FlowNode.onTimeout", "a run fails then, or answers are awaited for ever"),
     ("FlowNode.timeoutMs", "answers are awaited for ever"),
@@ -48,6 +49,8 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("ModelMetrics.p95Ms", "never: a model that is told of was asked"),
     ("Interrupt.run", "never: it is there, or the database cannot be read"),
     ("Query.flows", "never: a root field"),
+    ("RegisterFlowPayload.flow", "the declaration has errors"),
+    ("RegisterFlowPayload.replaced", "nothing was declared under its name"),
     ("Run.cursor", "never: it is there, or the database cannot be read"),
     ("Run.deadline", "it may take for ever"),
     ("Run.endedAt", "it has not ended"),

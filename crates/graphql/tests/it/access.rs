@@ -24,6 +24,7 @@ const ASKED: &[(&str, &str)] = &[
     ("Query.entities", "entities { totalCount }"),
     ("Query.entitySubgraph", r#"entitySubgraph(label: "Person", key: "nobody")"#),
     ("Query.findText", r#"findText(programId: "world", query: "total") { totalCount }"#),
+    ("Query.flow", r#"flow(id: "act") { name }"#),
     ("Query.flows", "flows { name }"),
     ("Query.interrupts", "interrupts { totalCount }"),
     ("Query.metrics", "metrics { runs }"),
@@ -70,6 +71,8 @@ const ASKED: &[(&str, &str)] = &[
         "Mutation.startRun",
         r#"startRun(input: {flow: "review", input: {program: "world", branch: "x"}}) { run { id } }"#,
     ),
+    ("Mutation.registerFlow", "registerFlow(input: {definition: {}, dryRun: true}) { changed }"),
+    ("Mutation.removeFlow", r#"removeFlow(input: {name: "nothing"}) { deleted }"#),
     ("Mutation.removeCase", r#"removeCase(input: {id: "x"}) { deleted }"#),
     (
         "Mutation.createBranch",
@@ -120,6 +123,7 @@ const ASKED: &[(&str, &str)] = &[
     ),
     ("Subscription.runEvents", r#"runEvents(runId: "RUN", after: "j0.0") { cursor }"#),
     ("Subscription.simulation", r#"simulation(id: "SIMULATION") { cursor }"#),
+    ("Flow.declaration", r#"flow(id: "act") { declaration }"#),
     (
         "Function.simulate",
         r#"program(name: "world") { function(name: "world::total") { simulate(input: {args: [3]}) { steps } } }"#,

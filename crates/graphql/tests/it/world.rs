@@ -74,8 +74,13 @@ impl World {
         let store = Store::open(Options::new(location)).await;
         let engine =
             Engine::new(store.expect("the store opens"), Limits::default(), SnapshotPolicy::default());
+        let models = Arc::new(lmlang_agents::model::Models::none());
+        engine.interpret_by(lmlang_agents::interpreter(
+            &models,
+            lmlang_agents::graph_store::GraphSource::Engine,
+        ));
         engine.run_flows(lmlang_agents::flows(
-            &Arc::new(lmlang_agents::model::Models::none()),
+            &models,
             lmlang_agents::graph_store::GraphSource::Engine,
             lmlang_agents::draft::target::ManagerSource::BuiltIn,
         ));

@@ -51,8 +51,13 @@ impl World {
         let location = Location::parse(&db.to_string()).expect("the database has a place");
         let store = Store::open(Options::new(location)).await.expect("the database opens");
         let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
+        let models = Arc::new(lmlang_agents::model::Models::none());
+        engine.interpret_by(lmlang_agents::interpreter(
+            &models,
+            lmlang_agents::graph_store::GraphSource::Engine,
+        ));
         engine.run_flows(lmlang_agents::flows(
-            &Arc::new(lmlang_agents::model::Models::none()),
+            &models,
             lmlang_agents::graph_store::GraphSource::Engine,
             lmlang_agents::draft::target::ManagerSource::BuiltIn,
         ));

@@ -79,6 +79,10 @@ async fn start_real_with_flows(
     let location = Location::parse(&db.to_string()).expect("the database has a place");
     let store = Store::open(Options::new(location)).await.expect("the store opens");
     let engine = Engine::new(store, limits, SnapshotPolicy::default());
+    engine.interpret_by(lmlang_agents::interpreter(
+        &Arc::new(lmlang_agents::model::Models::none()),
+        lmlang_agents::graph_store::GraphSource::Engine,
+    ));
     engine.run_flows(flows);
     let config = Config::default();
     let operations = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use async_graphql::{Context, ID, Json, Object, SimpleObject};
-use lmlang_engine::{Engine, FlowCode};
+use lmlang_engine::{Engine, Error, FlowCode};
 use lmlang_flow::{self as flow, NodeKind};
 
 use crate::direct::Direct;
 use crate::error::ApiError;
+use crate::schema::access::allow;
 use crate::schema::failure::fail;
 use crate::schema::scalars::Count;
+use crate::schema::view::nullable_if_any;
 
 /// What can be run: nodes that lead to one another.
 #[derive(Clone)]
@@ -47,6 +49,26 @@ impl Flow {
         let input_schema = engine.startable(flow).map_or(serde_json::Value::Null, |code| code.input_schema());
         Flow { flow: Arc::clone(flow), input_schema }
     }
+
+    /// A flow as it was declared, whether it can be started or not.
+    pub(crate) fn declared(flow: &Arc<flow::Flow>) -> Flow {
+        let declared = flow.definition().declared.as_ref();
+        let input_schema = declared.map_or(serde_json::Value::Null, |declared| declared.input.clone());
+        Flow { flow: Arc::clone(flow), input_schema }
+    }
+
+    /// What it was declared as.
+    fn written(&self) -> Option<Json<serde_json::Value>> {
+        let declared = self.flow.definition().declared.as_ref()?;
+        // Plain data with string keys.
+        Some(Json(serde_json::to_value(declared).unwrap_or_default()))
+    }
+
+    /// What tells it from other definitions.
+    fn key(&self) -> String {
+        let hash = lmlang_engine::flows::spans::hex(&self.flow.hash()[..4]);
+        format!("{}@{hash}", self.flow.name())
+    }
 }
 
 /// What can be run: nodes that lead to one another. A run keeps the definition that it began with, until it is moved.
@@ -54,8 +76,7 @@ impl Flow {
 impl Flow {
     /// What tells it from other definitions: its name and the beginning of its hash.
     async fn id(&self) -> ID {
-        let hash = lmlang_engine::flows::spans::hex(&self.flow.hash()[..4]);
-        format!("{}@{hash}", self.flow.name()).into()
+        self.key().into()
     }
 
     /// What it is started by.
@@ -107,6 +128,15 @@ impl Flow {
         &self.flow.definition().entry
     }
 
+    /// What it was declared as, with what its nodes do: `registerFlow` takes it; null of a flow of the server. It may name any
+    /// program, and so is not for those who are limited to some.
+    async fn declaration(
+        &self,
+        context: &Context<'_>,
+    ) -> Option<async_graphql::Result<Json<serde_json::Value>>> {
+        nullable_if_any(allow(context, "Flow.declaration").map(|()| self.written()))
+    }
+
     /// The flow in the language of Graphviz.
     async fn dot(&self) -> String {
         self.flow.dot()
@@ -129,4 +159,14 @@ pub(crate) async fn all(context: &Context<'_>) -> Result<Vec<Flow>, ApiError> {
     let of =
         |code: Arc<dyn FlowCode>| Flow { flow: Arc::clone(code.flow()), input_schema: code.input_schema() };
     Ok(engine.flows().await.map_err(fail)?.into_iter().map(of).collect())
+}
+
+/// The flow that can be run by a name, or that an id names.
+pub(crate) async fn one(context: &Context<'_>, given: &str) -> Result<Flow, ApiError> {
+    let all = all(context).await?;
+    if let Some(found) = all.iter().find(|flow| flow.flow.name() == given || flow.key() == given) {
+        return Ok(found.clone());
+    }
+    let candidates = all.iter().map(|flow| flow.flow.name().to_owned()).collect();
+    Err(fail(Error::NotFound { what: "flow", given: given.to_owned(), candidates, retired: false }))
 }

@@ -1,6 +1,6 @@
 //! Durable runs of flows: what can be run, what runs, what it asks, and what it left behind.
 //!
-//! Read [`flow`] for definitions, [`run`] for runs and [`step`] for what happened in one, [`interrupt`] for questions and
+//! Read [`flow`] for definitions and [`registering`] for those that are declared, [`run`] for runs and [`step`] for what happened in one, [`interrupt`] for questions and
 //! answers, [`session`], [`span`], [`metrics`], then [`steering`] and [`turn`] for the mutations and [`event`] for the subscription.
 
 pub mod event;
@@ -8,6 +8,7 @@ pub mod flow;
 pub mod interrupt;
 pub mod metrics;
 mod places;
+pub mod registering;
 pub mod run;
 pub mod session;
 pub mod span;

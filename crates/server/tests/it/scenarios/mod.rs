@@ -23,6 +23,7 @@ const STORED: &str = "{ programs(first: 100) { totalCount nodes {
     branches { nodes { name head { number } } }
     checkpoints { nodes { name message revision { number } } }
 } }
+flows { id }
 entities(first: 1000) { nodes { id label key props updatedAt } }
 relations: cypher(query: \"MATCH ()-[r]->() RETURN r\") { rows }
 }";
