@@ -53,7 +53,9 @@ async fn open_unless(
     // Runs that were left are the server's; those that a command names go on.
     engine.hide_by(settings.redaction()?);
     spans::export(&engine, settings)?;
-    engine.know_flows(settings.flows()?);
+    let (codes, interpreter) = settings.flows()?;
+    engine.interpret_by(interpreter);
+    engine.know_flows(codes);
     Ok(engine)
 }
 
@@ -64,7 +66,9 @@ pub(crate) async fn open_served(settings: &Settings, address: String) -> Result<
     let engine = patiently(settings, |_| false, || open_as(options.clone(), settings.limits())).await?;
     engine.hide_by(settings.redaction()?);
     spans::export(&engine, settings)?;
-    engine.run_flows(settings.flows()?);
+    let (codes, interpreter) = settings.flows()?;
+    engine.interpret_by(interpreter);
+    engine.run_flows(codes);
     Ok(engine)
 }
 

@@ -16,7 +16,7 @@ use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::graph_store::{GraphSource, make_graph_store};
 use lmlang_agents::model::Models;
 use lmlang_agents::neo4j::{self, Neo4jStore};
-use lmlang_engine::{FlowCode, Limits};
+use lmlang_engine::{FlowCode, Interpreter, Limits};
 use lmlang_redact::{Policy, SHORTEST_SECRET};
 use lmlang_server::telemetry::LogFormat;
 use lmlang_store::Location;
@@ -303,8 +303,8 @@ impl Settings {
         models.map(Arc::new).map_err(|error| Error::Models(Box::new(error)))
     }
 
-    /// The code of the flows.
-    pub(crate) fn flows(&self) -> Result<Vec<Arc<dyn FlowCode>>, Error> {
+    /// The code of the flows, and who executes those that are declared.
+    pub(crate) fn flows(&self) -> Result<(Vec<Arc<dyn FlowCode>>, Arc<dyn Interpreter>), Error> {
         let manager = match &self.manager {
             None => ManagerSource::BuiltIn,
             Some(url) => {
@@ -312,7 +312,10 @@ impl Settings {
                 ManagerSource::Given(Arc::new(manager))
             }
         };
-        Ok(lmlang_agents::flows(&self.models()?, self.graph()?, manager))
+        // A script goes on where another flow left it, and entities are kept in one place.
+        let (models, graph) = (self.models()?, self.graph()?);
+        let interpreter = lmlang_agents::interpreter(&models, graph.clone());
+        Ok((lmlang_agents::flows(&models, graph, manager), interpreter))
     }
 
     /// Where tasks keep entities.

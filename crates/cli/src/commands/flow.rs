@@ -17,6 +17,7 @@ use crate::session::Missing;
 use crate::settings::Settings;
 
 mod cancelling;
+mod declared;
 mod metrics;
 mod sessions;
 mod shown;
@@ -42,6 +43,8 @@ enum Action {
         #[arg(long, value_enum, default_value_t)]
         picture: Picture,
     },
+    #[command(flatten)]
+    Declared(declared::Action),
     /// Begin a run and wait until it ends or asks, at most as long as `--wait` says; exits with 7 when it asks.
     Start {
         /// The flow, by name.
@@ -299,6 +302,7 @@ struct Questions {
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     match &args.action {
         Action::List { flow, picture } => list(flow.as_deref(), *picture, settings, output),
+        Action::Declared(action) => declared::run(action, settings, output),
         Action::Start { flow, fields, input, session, deadline } => {
             let given = fields::object(fields, input.as_deref())?;
             let deadline = deadline.map(|deadline| deadline.num_milliseconds());
