@@ -7,7 +7,7 @@ use figment::providers::{Format as _, Toml};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{Client, with_client};
+use crate::client::with_client;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, say};
@@ -77,18 +77,8 @@ struct Mistake {
 
 pub(super) fn run(action: &Action, settings: &Settings, output: Output) -> Result<Exit, Error> {
     match action {
-        Action::Register { file } => {
-            let given = read(file)?;
-            with_client(settings, Missing::Make, async |client| {
-                register(client, file, &given, false, output).await
-            })
-        }
-        Action::Check { file } => {
-            let given = read(file)?;
-            with_client(settings, Missing::Refuse, async |client| {
-                register(client, file, &given, true, output).await
-            })
-        }
+        Action::Register { file } => declare(file, false, settings, output),
+        Action::Check { file } => declare(file, true, settings, output),
         Action::Remove { flow } => with_client(settings, Missing::Refuse, async |client| {
             let removed: Value = client.change(REMOVE, json!({ "name": flow }), "lmlang flow list").await?;
             let deleted = removed["removed"]["deleted"] == true;
@@ -119,15 +109,11 @@ pub(super) fn run(action: &Action, settings: &Settings, output: Output) -> Resul
 }
 
 /// Declares a flow, or tells what that would come to.
-async fn register(
-    client: &Client,
-    file: &Path,
-    given: &Value,
-    dry_run: bool,
-    output: Output,
-) -> Result<Exit, Error> {
-    let input = json!({ "definition": given, "dryRun": dry_run });
-    let answered: Answered = client.change(REGISTER, input, "lmlang flow list").await?;
+fn declare(file: &Path, dry_run: bool, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let input = json!({ "definition": read(file)?, "dryRun": dry_run });
+    let answered: Answered = with_client(settings, Missing::Make, async |client| {
+        client.change(REGISTER, input, "lmlang flow list").await
+    })?;
     let Registered { changed, flow, errors } = answered.registered;
     let Some(flow) = flow else {
         let told = |of: &Mistake| json!({ "code": of.code, "path": of.path, "message": of.message });
