@@ -70,6 +70,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 "entities": parts.map(|parts| parts.entities),
                 "relations": parts.map(|parts| parts.relations),
                 "managerRecords": parts.map(|parts| parts.manager_records),
+                "flowChanges": parts.map(|parts| parts.flow_changes),
                 "bytes": bytes,
             });
             let told = || {
@@ -211,7 +212,11 @@ fn counted_parts(parts: PartsInFile) -> String {
     let entities = counted(parts.entities, "entity", "entities");
     let relations = counted(parts.relations, "relation", "relations");
     let records = counted(parts.manager_records, "record", "records");
-    format!("{entities}, {relations}, {records} of the Manager, ")
+    let flows = match parts.flow_changes {
+        0 => String::new(),
+        changes => format!("{} of flows, ", counted(changes, "change", "changes")),
+    };
+    format!("{entities}, {relations}, {records} of the Manager, {flows}")
 }
 
 fn part_told(planned: &PlannedPart) -> Value {
@@ -219,6 +224,7 @@ fn part_told(planned: &PlannedPart) -> Value {
     match planned.part {
         Beside::Entities => json!({ "part": "entities", "done": done, "changes": changes }),
         Beside::Manager => json!({ "part": "manager", "done": done, "changes": changes }),
+        Beside::Flows => json!({ "part": "flows", "done": done, "changes": changes }),
     }
 }
 

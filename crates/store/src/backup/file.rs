@@ -41,7 +41,7 @@ impl Contents {
     /// What a database has and this is without, in words, but for what follows from the rest.
     #[must_use]
     pub fn left_out(&self) -> Vec<&'static str> {
-        let parts = ["entities and relations", "streams and pipelines of the Manager"];
+        let parts = ["entities and relations", "streams and pipelines of the Manager", "declared flows"];
         let never = ["runs of flows with their sessions", "simulations", "tokens"];
         let parts = parts.into_iter().filter(|_| self.parts.is_none());
         parts.chain(never).collect()
@@ -251,6 +251,11 @@ impl<R: Read> Items<R> {
             }
             Record::ManagerRow(row) => self.parts.manager_record(row).map(of_part),
             Record::PartsEnd(end) => self.parts.end(end).map(|()| None),
+            Record::FlowChangeRow(row) => {
+                let actor = self.actor(row.actor)?;
+                self.parts.flow_change(row, actor).map(of_part)
+            }
+            Record::FlowsEnd(end) => self.parts.flows_end(&end).map(|()| None),
             Record::End(end) => {
                 self.end_log()?;
                 self.parts.whole()?;
@@ -336,8 +341,8 @@ mod tests {
     use super::*;
     use crate::backup::frames::FrameWriter;
     use crate::backup::record::{
-        ActorRow, CaseRow, CasesEnd, EntityChangeRow, EntityRecord, EntryRow, ManagerChangeRow, ManagerRow,
-        PartsEnd, RelationRecord,
+        ActorRow, CaseRow, CasesEnd, EntityChangeRow, EntityRecord, EntryRow, FlowChangeRow, FlowsEnd,
+        ManagerChangeRow, ManagerRow, PartsEnd, RelationRecord,
     };
 
     /// A file with one program that has one entry, with more records before the end.
@@ -392,7 +397,8 @@ mod tests {
         assert_eq!(read(&file(1, Vec::new())).unwrap(), 2);
         assert_eq!(read(&file(2, vec![case(), CasesEnd { cases: 1 }.into()])).unwrap(), 3);
         assert_eq!(read(&file(3, Vec::new())).unwrap(), 2);
-        assert!(matches!(read(&file(4, Vec::new())), Err(FileError::Version { found: 4 })));
+        assert_eq!(read(&file(4, Vec::new())).unwrap(), 2);
+        assert!(matches!(read(&file(5, Vec::new())), Err(FileError::Version { found: 5 })));
         for cases in [0, 2] {
             assert!(read(&file(2, vec![case(), CasesEnd { cases }.into()])).is_err(), "there is one");
         }
@@ -470,6 +476,34 @@ mod tests {
             (vec![manager_record("s")], [0, 0, 0, 0, 1]),
         ] {
             assert!(!reads(&[records, vec![parts_end(counts)]]));
+        }
+    }
+
+    #[test]
+    fn flows_follow_the_other_parts_and_are_counted() {
+        let flow = |revision: u64, version: u64| -> Record {
+            let (id, name, definition) = (Uuid::from_u128(revision.into()), "f".to_owned(), Some(vec![1]));
+            FlowChangeRow { revision, id, time: 5, actor: 1, name, version, definition }.into()
+        };
+        let end = |changes: u64| -> Record { FlowsEnd { changes }.into() };
+        let none = || parts_end([0; 5]);
+        let reads = |records: &[Record]| read(&file(4, records.to_vec()));
+        assert_eq!(reads(&[none(), flow(1, 1), flow(2, 2), end(2)]).unwrap(), 4);
+        assert_eq!(reads(&[none(), end(0)]).unwrap(), 2);
+        // As in version 3.
+        assert_eq!(reads(&[none()]).unwrap(), 2);
+        for wrong in [
+            vec![flow(1, 1), none(), end(1)],
+            vec![none(), flow(1, 1)],
+            vec![none(), flow(1, 1), end(2)],
+            vec![none(), flow(2, 1), end(1)],
+            vec![none(), flow(1, 1), flow(1, 1), end(2)],
+            vec![none(), flow(1, 1), end(1), flow(2, 1)],
+            vec![none(), end(0), end(0)],
+            vec![none(), flow(1, u64::MAX), end(1)],
+            vec![end(0)],
+        ] {
+            assert!(reads(&wrong).is_err(), "{wrong:?}");
         }
     }
 }

@@ -6,8 +6,8 @@ use std::io::{self, Read};
 const MAGIC: [u8; 8] = *b"\x89lmbak\r\n";
 
 /// The version of all that is in a file. Version 1 has no cases, and is read as one that has none; versions 1 and 2 have
-/// programs only.
-const VERSION: u16 = 3;
+/// programs only, and version 3 has no flows.
+const VERSION: u16 = 4;
 
 /// The oldest version that is read.
 const OLDEST: u16 = 1;

@@ -8,12 +8,14 @@ use crate::actors::ActorKey;
 use crate::backup::making::{Backup, Stage};
 use crate::backup::parts::ManagerChangeInFile;
 use crate::backup::record::{
-    EntityChangeRow, EntityRecord, ManagerChangeRow, ManagerRow, PartsEnd, RelationRecord,
+    EntityChangeRow, EntityRecord, FlowChangeRow, FlowsEnd, ManagerChangeRow, ManagerRow, PartsEnd,
+    RelationRecord,
 };
 use crate::entities::{EntityChange, EntityRow, RelationRow};
-use crate::entity::{entities, entity_changes, manager_changes, manager_records, relations};
+use crate::entity::{entities, entity_changes, flow_changes, manager_changes, manager_records, relations};
 use crate::entry::Timestamp;
 use crate::fault::Fault;
+use crate::flow_changes::FlowChange;
 use crate::manager::ManagerRecord;
 
 /// What comes next, and what of it was put in last.
@@ -24,7 +26,9 @@ pub(super) enum Next {
     Relation { after: Option<(Uuid, Vec<u8>, Uuid)> },
     ManagerChange { after: i64 },
     ManagerRecord { after: Option<(Vec<u8>, Vec<u8>)> },
-    End,
+    PartsEnd,
+    FlowChange { after: i64 },
+    FlowsEnd,
 }
 
 impl Next {
@@ -33,6 +37,9 @@ impl Next {
 
 /// Rows that are read at a time.
 const PAGE: u64 = 256;
+
+/// The same of changes of flows, which are longer.
+const FLOWS: u64 = 16;
 
 impl Backup {
     /// Puts in what comes next, in the order that a file has, whatever the database is.
@@ -43,8 +50,13 @@ impl Backup {
             Next::Relation { after } => self.relations(after).await?,
             Next::ManagerChange { after } => self.manager_changes(after).await?,
             Next::ManagerRecord { after } => self.manager_records(after).await?,
-            Next::End => {
+            Next::PartsEnd => {
                 self.put(PartsEnd::from(self.parts));
+                Next::FlowChange { after: 0 }
+            }
+            Next::FlowChange { after } => self.flow_changes(after).await?,
+            Next::FlowsEnd => {
+                self.put(FlowsEnd { changes: self.parts.flow_changes });
                 return Ok(self.end());
             }
         };
@@ -140,12 +152,31 @@ impl Backup {
             .order_by_asc(manager_records::Column::Kind)
             .order_by_asc(manager_records::Column::Name)
             .limit(PAGE);
-        let mut next = Next::End;
+        let mut next = Next::PartsEnd;
         for row in found.all(&self.view).await? {
             next = Next::ManagerRecord { after: Some((row.kind.clone(), row.name.clone())) };
             self.parts.manager_records += 1;
             let ManagerRecord { kind, name, value } = row.try_into()?;
             self.put(ManagerRow { kind, name, value: value.unwrap_or_default() });
+        }
+        Ok(next)
+    }
+
+    async fn flow_changes(&mut self, after: i64) -> Result<Next, Fault> {
+        let found = flow_changes::Entity::find()
+            .filter(flow_changes::Column::Revision.gt(after))
+            .order_by_asc(flow_changes::Column::Revision)
+            .limit(FLOWS);
+        let mut next = Next::FlowsEnd;
+        for row in found.all(&self.view).await? {
+            next = Next::FlowChange { after: row.revision };
+            let change = FlowChange::try_from(row)?;
+            self.parts.flow_changes += 1;
+            if change.revision != self.parts.flow_changes {
+                return Err(Fault::Row { table: "flow_changes", column: "revision" });
+            }
+            self.put_actor(change.actor).await?;
+            self.put(FlowChangeRow::from(change));
         }
         Ok(next)
     }

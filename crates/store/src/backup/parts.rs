@@ -1,6 +1,7 @@
-//! What belongs to no program: entities, and what the Manager keeps.
+//! What belongs to no program: entities, what the Manager keeps, and flows that are declared.
 //!
-//! Each is in a file as a whole, the list of its changes and then what they have left, or not at all. What a change has
+//! Each is in a file as a whole, the list of its changes and then what they have left, or not at all. Changes of flows say what they
+//! have left. What a change has
 //! changed is not recorded, but whoever has the same change under the same number has had the same content after it.
 
 use std::collections::HashSet;
@@ -11,10 +12,12 @@ use uuid::Uuid;
 
 use crate::actors::{Actor, ActorKey};
 use crate::backup::record::{
-    EntityChangeRow, EntityRecord, Key, ManagerChangeRow, ManagerRow, PartsEnd, RelationRecord,
+    EntityChangeRow, EntityRecord, FlowChangeRow, FlowsEnd, Key, ManagerChangeRow, ManagerRow, PartsEnd,
+    RelationRecord,
 };
 use crate::entities::{EntityChange, EntityCounts, EntityRow, RelationRow};
 use crate::entry::{Idempotency, Timestamp};
+use crate::flow_changes::FlowChange;
 use crate::manager::ManagerRecord;
 
 /// What belongs to no program.
@@ -24,6 +27,8 @@ pub enum Part {
     Entities,
     /// What the Manager keeps.
     Manager,
+    /// Flows that are declared.
+    Flows,
 }
 
 impl fmt::Display for Part {
@@ -31,6 +36,7 @@ impl fmt::Display for Part {
         f.write_str(match self {
             Self::Entities => "the entities",
             Self::Manager => "what the Manager keeps",
+            Self::Flows => "the flows",
         })
     }
 }
@@ -48,6 +54,8 @@ pub struct PartsInFile {
     pub manager_changes: u64,
     /// What it keeps.
     pub manager_records: u64,
+    /// Changes of flows.
+    pub flow_changes: u64,
 }
 
 /// A change of what the Manager keeps.
@@ -76,6 +84,8 @@ pub enum PartItem {
     ManagerChange(ManagerChangeInFile, Arc<Actor>),
     /// Something that it keeps.
     ManagerRecord(ManagerRecord),
+    /// A change of flows.
+    FlowChange(FlowChange, Arc<Actor>),
 }
 
 impl PartItem {
@@ -85,6 +95,7 @@ impl PartItem {
         match self {
             Self::EntityChange(..) | Self::Entity(_) | Self::Relation(_) => Part::Entities,
             Self::ManagerChange(..) | Self::ManagerRecord(_) => Part::Manager,
+            Self::FlowChange(..) => Part::Flows,
         }
     }
 
@@ -93,6 +104,7 @@ impl PartItem {
         match self {
             Self::EntityChange(change, _) => Some((change.revision, change.id, change.time)),
             Self::ManagerChange(change, _) => Some((change.revision, change.id, change.time)),
+            Self::FlowChange(change, _) => Some((change.revision, change.id, change.time)),
             Self::Entity(_) | Self::Relation(_) | Self::ManagerRecord(_) => None,
         }
     }
@@ -103,6 +115,8 @@ impl PartItem {
 pub(crate) struct Reading {
     seen: PartsInFile,
     told: Option<PartsInFile>,
+    /// Whether it was said how many changes of flows there are.
+    flows_told: bool,
     /// Ids of entities and relations.
     entities: HashSet<Uuid>,
     relations: HashSet<Uuid>,
@@ -127,7 +141,10 @@ impl Reading {
     pub(crate) fn whole(&self) -> Result<Option<PartsInFile>, Wrong> {
         match self.told {
             None if self.has_begun() => Err("how much there is beside programs is missing"),
-            told => Ok(told),
+            Some(_) if self.seen.flow_changes > 0 && !self.flows_told => {
+                Err("how many changes of flows there are is missing")
+            }
+            told => Ok(told.map(|told| PartsInFile { flow_changes: self.seen.flow_changes, ..told })),
         }
     }
 
@@ -136,7 +153,7 @@ impl Reading {
         row: EntityChangeRow,
         actor: Arc<Actor>,
     ) -> Result<PartItem, Wrong> {
-        let PartsInFile { entity_changes, entities, relations, manager_changes, manager_records } =
+        let PartsInFile { entity_changes, entities, relations, manager_changes, manager_records, .. } =
             &mut self.seen;
         *entity_changes += 1;
         let none_after = [*entities, *relations, *manager_changes, *manager_records] == [0; 4];
@@ -205,6 +222,23 @@ impl Reading {
         Ok(PartItem::ManagerRecord(ManagerRecord { kind: row.kind, name: row.name, value: Some(row.value) }))
     }
 
+    pub(crate) fn flow_change(&mut self, row: FlowChangeRow, actor: Arc<Actor>) -> Result<PartItem, Wrong> {
+        self.seen.flow_changes += 1;
+        if row.revision != self.seen.flow_changes || self.told.is_none() || self.flows_told {
+            return Err(ORDER);
+        }
+        let change = row.change().ok_or("a flow has a version that there cannot be")?;
+        Ok(PartItem::FlowChange(change, actor))
+    }
+
+    pub(crate) fn flows_end(&mut self, end: &FlowsEnd) -> Result<(), Wrong> {
+        let fits = self.told.is_some() && end.changes == self.seen.flow_changes;
+        match std::mem::replace(&mut self.flows_told, true) {
+            false if fits => Ok(()),
+            true | false => Err("it does not have what it says that it has"),
+        }
+    }
+
     pub(crate) fn end(&mut self, end: PartsEnd) -> Result<(), Wrong> {
         let told = PartsInFile::from(end);
         match self.told.replace(told) {
@@ -217,13 +251,14 @@ impl Reading {
 impl From<PartsEnd> for PartsInFile {
     fn from(end: PartsEnd) -> Self {
         let PartsEnd { entity_changes, entities, relations, manager_changes, manager_records } = end;
-        Self { entity_changes, entities, relations, manager_changes, manager_records }
+        let flow_changes = 0;
+        Self { entity_changes, entities, relations, manager_changes, manager_records, flow_changes }
     }
 }
 
 impl From<PartsInFile> for PartsEnd {
     fn from(parts: PartsInFile) -> Self {
-        let PartsInFile { entity_changes, entities, relations, manager_changes, manager_records } = parts;
+        let PartsInFile { entity_changes, entities, relations, manager_changes, manager_records, .. } = parts;
         Self { entity_changes, entities, relations, manager_changes, manager_records }
     }
 }
@@ -270,6 +305,23 @@ impl From<ManagerChangeRow> for ManagerChangeInFile {
     fn from(row: ManagerChangeRow) -> Self {
         let ManagerChangeRow { revision, id, time, actor } = row;
         Self { revision, id, time: Timestamp(time), actor: ActorKey(actor.cast_signed()) }
+    }
+}
+
+impl From<FlowChange> for FlowChangeRow {
+    fn from(change: FlowChange) -> Self {
+        let FlowChange { revision, id, time, actor, name, version, definition } = change;
+        let (time, actor, version) = (time.0, actor.0.cast_unsigned(), version.into());
+        Self { revision, id, time, actor, name, version, definition }
+    }
+}
+
+impl FlowChangeRow {
+    /// The change; nothing if it is of a version that no flow has.
+    fn change(self) -> Option<FlowChange> {
+        let Self { revision, id, time, actor, name, version, definition } = self;
+        let (time, actor) = (Timestamp(time), ActorKey(actor.cast_signed()));
+        Some(FlowChange { revision, id, time, actor, name, version: version.try_into().ok()?, definition })
     }
 }
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::backup::parts::{Part, PartItem, PartsInFile};
 use crate::backup::plan::{Fate, Refusal};
-use crate::entity::{entity_changes, manager_changes};
+use crate::entity::{entity_changes, flow_changes, manager_changes};
 use crate::fault::Fault;
 use crate::store::Store;
 
@@ -26,9 +26,9 @@ pub struct PlannedPart {
     pub(crate) changes_here: u64,
 }
 
-/// The changes of both parts in a file beside those that are here.
+/// The changes of all parts in a file beside those that are here.
 #[derive(Debug)]
-pub(super) struct Comparison([Side; 2]);
+pub(super) struct Comparison([Side; 3]);
 
 #[derive(Debug)]
 struct Side {
@@ -48,20 +48,22 @@ impl Comparison {
     pub(super) async fn begin(store: &Store) -> Result<Self, Fault> {
         // One connection at a time.
         let entities = store.entities_now().await?.revision().await?;
-        let newest_here = [entities, store.manager_revision().await?];
+        let newest_here = [entities, store.manager_revision().await?, store.flow_revision().await?];
         let side = |part, newest_here| {
             let (page, diverged) = (VecDeque::new(), None);
             Side { part, newest_here, newest: 0, page, diverged }
         };
-        Ok(Self([side(Part::Entities, newest_here[0]), side(Part::Manager, newest_here[1])]))
+        let [entities, manager, flows] = newest_here;
+        Ok(Self([side(Part::Entities, entities), side(Part::Manager, manager), side(Part::Flows, flows)]))
     }
 
     pub(super) async fn take(&mut self, store: &Store, item: &PartItem) -> Result<(), Fault> {
         let Some((revision, id, time)) = item.change() else { return Ok(()) };
-        let [entities, manager] = &mut self.0;
+        let [entities, manager, flows] = &mut self.0;
         let side = match item.part() {
             Part::Entities => entities,
             Part::Manager => manager,
+            Part::Flows => flows,
         };
         side.newest = revision;
         if revision > side.newest_here || side.diverged.is_some() {
@@ -122,6 +124,17 @@ impl Store {
                     .column(manager_changes::Column::Time)
                     .filter(manager_changes::Column::Revision.gte(first))
                     .order_by_asc(manager_changes::Column::Revision)
+                    .limit(PAGE);
+                found.into_tuple().all(&self.reader).await?
+            }
+            Part::Flows => {
+                let found = flow_changes::Entity::find()
+                    .select_only()
+                    .column(flow_changes::Column::Revision)
+                    .column(flow_changes::Column::Id)
+                    .column(flow_changes::Column::Time)
+                    .filter(flow_changes::Column::Revision.gte(first))
+                    .order_by_asc(flow_changes::Column::Revision)
                     .limit(PAGE);
                 found.into_tuple().all(&self.reader).await?
             }

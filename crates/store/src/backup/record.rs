@@ -134,6 +134,19 @@ records! {
     14 ManagerRow { kind: String, name: String, value: Vec<u8>, }
     /// How many there are of the five kinds before; not there if they are not in the file.
     15 PartsEnd { entity_changes: u64, entities: u64, relations: u64, manager_changes: u64, manager_records: u64, }
+    /// A change of the flows that are declared, all of which are there and in order, behind what counts the parts before. Since
+    /// version 4, as the next one.
+    16 FlowChangeRow {
+        revision: u64,
+        id: Uuid,
+        time: i64,
+        actor: u64,
+        name: String,
+        version: u64,
+        definition: Option<Vec<u8>>,
+    }
+    /// How many of them there are.
+    17 FlowsEnd { changes: u64, }
     /// The last record: how many there are of each kind.
     7 End { programs: u64, entries: u64, changes: u64, requests: u64, actors: u64, }
 }
@@ -500,7 +513,7 @@ mod tests {
     }
 
     /// What belongs to no program.
-    fn parts(of: &EntryRow, texts: &[String; 2], numbers: [i64; 2]) -> [Record; 6] {
+    fn parts(of: &EntryRow, texts: &[String; 2], numbers: [i64; 2]) -> [Record; 8] {
         let ([label, name], [created, updated]) = (texts.clone(), numbers);
         let (id, time, props, making) = (of.id, of.time, of.edits.clone(), of.request.clone());
         let (revision, actor, kind) = (of.seq, of.actor, label.clone());
@@ -529,8 +542,11 @@ mod tests {
             RelationRecord { id, source, kind: kind.clone(), target, props: props.clone(), created, updated }
                 .into(),
             ManagerChangeRow { revision, id, time, actor }.into(),
-            ManagerRow { kind, name, value: props }.into(),
+            ManagerRow { kind, name: name.clone(), value: props.clone() }.into(),
             end.into(),
+            FlowChangeRow { revision, id, time, actor, name, version: of.kind, definition: Some(props) }
+                .into(),
+            FlowsEnd { changes: of.seq }.into(),
         ]
     }
 

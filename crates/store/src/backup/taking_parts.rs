@@ -14,9 +14,10 @@ use crate::backup::plan::{Fate, LoadError};
 use crate::backup::plan_parts::PlannedPart;
 use crate::backup::taking::{MAX_BYTES, Taking};
 use crate::entities::{change_row, entity_row, relation_row};
-use crate::entity::{entities, entity_changes, manager_changes, manager_records, relations};
+use crate::entity::{entities, entity_changes, flow_changes, manager_changes, manager_records, relations};
 use crate::entry::Timestamp;
 use crate::fault::{Failure, Fault};
+use crate::flow_changes::row;
 use crate::queue::MAX_ROWS;
 use crate::sql::Sql;
 
@@ -28,6 +29,7 @@ struct Rows {
     relations: Vec<relations::ActiveModel>,
     manager_changes: Vec<manager_changes::ActiveModel>,
     manager_records: Vec<manager_records::ActiveModel>,
+    flow_changes: Vec<flow_changes::ActiveModel>,
     count: usize,
     bytes: usize,
 }
@@ -126,6 +128,11 @@ impl Taking<'_> {
                     value: Set(value),
                 });
             }
+            PartItem::FlowChange(mut change, actor) => {
+                change.actor = self.known(change.actor, &actor).await?;
+                rows.bytes += change.definition.as_ref().map_or(0, Vec::len);
+                rows.flow_changes.push(row(change));
+            }
         }
         if rows.count < MAX_ROWS && rows.bytes < MAX_BYTES {
             return Ok(());
@@ -164,6 +171,9 @@ impl Rows {
         if !self.manager_records.is_empty() {
             statements.push(manager_records::Entity::insert_many(self.manager_records).into_query().into());
         }
+        if !self.flow_changes.is_empty() {
+            statements.push(flow_changes::Entity::insert_many(self.flow_changes).into_query().into());
+        }
         statements
     }
 }
@@ -180,6 +190,10 @@ fn newest(part: Part) -> Sql {
             let revision = manager_changes::Column::Revision;
             select.column(revision).from(manager_changes::Entity).order_by(revision, Order::Desc)
         }
+        Part::Flows => {
+            let revision = flow_changes::Column::Revision;
+            select.column(revision).from(flow_changes::Entity).order_by(revision, Order::Desc)
+        }
     };
     select.limit(1);
     select.into()
@@ -193,5 +207,7 @@ fn emptied(part: Part) -> Vec<Sql> {
             Query::delete().from_table(entities::Entity).to_owned().into(),
         ],
         Part::Manager => vec![Query::delete().from_table(manager_records::Entity).to_owned().into()],
+        // They are nothing but their changes.
+        Part::Flows => Vec::new(),
     }
 }

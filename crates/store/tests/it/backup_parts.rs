@@ -1,4 +1,4 @@
-//! Backups: entities and what the Manager keeps are where a backup is loaded, or nothing is.
+//! Backups: entities, what the Manager keeps and declared flows are where a backup is loaded, or nothing is.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use lmlang_store::backup::{
     BackupFile, Choice, Contents, Fate, Item, LoadError, Part, PartItem, PartsInFile, Refusal, Wishes,
 };
 use lmlang_store::{
-    Actor, ActorKey, ActorKind, EntityChange, EntityRow, Idempotency, ManagerChange, ManagerRecord,
-    NewEntityChange, Store, Timestamp,
+    Actor, ActorKey, ActorKind, EntityChange, EntityRow, FlowChange, Idempotency, ManagerChange,
+    ManagerRecord, NewEntityChange, Store, Timestamp,
 };
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -24,6 +24,15 @@ async fn keep(store: &Store, actor: ActorKey, name: &str, value: Option<&str>) {
     let (id, time) = (Uuid::now_v7(), Timestamp(revision.cast_signed() * 3));
     let change = ManagerChange { revision, id, time, actor, records: vec![record] };
     store.change_manager(change).await.unwrap();
+}
+
+/// Declares a flow, or takes it away.
+async fn declare(store: &Store, actor: ActorKey, name: &str, definition: Option<&str>) {
+    let revision = store.flow_revision().await.unwrap() + 1;
+    let (id, time) = (Uuid::now_v7(), Timestamp(revision.cast_signed() * 5));
+    let definition = definition.map(|text| text.as_bytes().to_vec());
+    let (name, version) = (name.to_owned(), 7);
+    store.change_flows(FlowChange { revision, id, time, actor, name, version, definition }).await.unwrap();
 }
 
 /// All that belongs to no program, without what means something in one database only.
@@ -47,6 +56,11 @@ async fn known(store: &Store) -> Vec<String> {
     let (revision, mut records) = store.manager_records().await.unwrap();
     records.sort_by_key(|record| record.name.clone());
     known.push(format!("Manager r{revision} {records:?}"));
+    for flow in store.declared_flows().await.unwrap() {
+        let FlowChange { revision, id, time, actor, name, version, definition } = flow;
+        let actor = store.actor(actor).await.unwrap().unwrap();
+        known.push(format!("{name} {version} r{revision} {id} {time:?} {definition:?} by {actor:?}"));
+    }
     known
 }
 
@@ -57,7 +71,7 @@ fn key(number: u32) -> Vec<u8> {
     format!("key {number}").into_bytes()
 }
 
-/// Changes entities or what the Manager keeps, a function of a number.
+/// Changes entities, what the Manager keeps, or flows, a function of a number.
 async fn work(fixture: &Fixture, number: u32) {
     let store = &fixture.store;
     let by = Actor { name: format!("by {}", number % 5), kind: ActorKind::Agent, client: None };
@@ -67,6 +81,10 @@ async fn work(fixture: &Fixture, number: u32) {
     if number % 8 < 2 {
         let value = number.to_string();
         return keep(store, actor, name, Some(&*value).filter(|_| number.is_multiple_of(8))).await;
+    }
+    if number % 8 == 7 && pick.is_multiple_of(2) {
+        let value = number.to_string();
+        return declare(store, actor, name, Some(&*value).filter(|_| !pick.is_multiple_of(6))).await;
     }
     let view = store.entities_now().await.unwrap();
     let revision = view.revision().await.unwrap() + 1;
@@ -130,6 +148,7 @@ fn told(path: &Path, actor: ActorKey) -> Vec<String> {
                 change.actor = actor;
                 format!("{change:?} {by:?}")
             }
+            PartItem::FlowChange(change, by) => format!("{:?} {by:?}", FlowChange { actor, ..change }),
             PartItem::Entity(row) => format!("{row:?}"),
             PartItem::Relation(row) => format!("{row:?}"),
             PartItem::ManagerRecord(record) => format!("{record:?}"),
@@ -166,6 +185,7 @@ proptest! {
                 let revision = fixture.store.entities_now().await.unwrap().revision().await.unwrap() + 1;
                 fixture.store.change_entities(change(revision, fixture.actor)).await.unwrap();
                 keep(&fixture.store, fixture.actor, "last", Some("1")).await;
+                declare(&fixture.store, fixture.actor, "last", Some("1")).await;
             }
         });
     }
@@ -228,10 +248,16 @@ async fn a_backup_of_chosen_programs_has_programs_only() {
         let contents = contents(&path);
         (contents.parts, contents.left_out().len())
     };
-    let all =
-        PartsInFile { entity_changes: 1, entities: 4, relations: 4, manager_changes: 1, manager_records: 1 };
+    let all = PartsInFile {
+        entity_changes: 1,
+        entities: 4,
+        relations: 4,
+        manager_changes: 1,
+        manager_records: 1,
+        flow_changes: 0,
+    };
     assert_eq!(told(Choice { only: None, live: true }).await, (Some(all), 3));
-    assert_eq!(told(Choice { only: Some(vec![a]), live: false }).await, (None, 5));
+    assert_eq!(told(Choice { only: Some(vec![a]), live: false }).await, (None, 6));
     // What is not in it takes nothing away.
     let to = Fixture::new().await;
     wheel(&to).await;
