@@ -25,7 +25,7 @@ impl Declared {
         work: &mut Work,
     ) -> Result<Step, Halt> {
         let step = match &node.action {
-            Action::Tool(call) => self.call(call, node.say.is_none(), state, work).await?,
+            Action::Tool(call) => self.call(node, call, state, work).await?,
             Action::Model(question) => self.ask_model(node, question, state, work).await?,
             Action::Ask(question) => ask_person(question, state)?,
             Action::Branch(branches) => branch(branches, state),
@@ -54,7 +54,13 @@ impl Declared {
         Ok(step)
     }
 
-    async fn call(&self, call: &CallTool, tells: bool, state: &State, work: &mut Work) -> Result<Step, Halt> {
+    async fn call(
+        &self,
+        node: &DeclaredNode,
+        call: &CallTool,
+        state: &State,
+        work: &mut Work,
+    ) -> Result<Step, Halt> {
         let CallTool { name, arguments, into, then } = call;
         let arguments = template::fields(arguments, state, &mut Budget::default()).map_err(too_large)?;
         let used = ToolUse { tool: name.clone(), arguments };
@@ -62,7 +68,7 @@ impl Declared {
         let came = ToolExecutor.execute(&self.parts.tools, &*graph, &used, work).await?;
         let answer = came?;
         let mut update = Update::none();
-        if tells {
+        if node.say.is_none() {
             add_line(&mut update, answer.said);
         }
         if let Some(into) = into {

@@ -245,6 +245,7 @@ fn interfaces_say_what_holds() {
         ("agents/src/model.rs", "Model"),
         ("agents/src/draft/target.rs", "DraftTarget"),
         ("engine/src/flows/code.rs", "FlowCode"),
+        ("engine/src/flows/registry.rs", "Interpreter"),
     ];
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("it lies among the crates");
     for (file, name) in interfaces {

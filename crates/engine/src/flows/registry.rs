@@ -27,8 +27,8 @@ const ATTEMPTS: usize = 8;
 
 /// Makes the code of flows that are declared, and knows what they may name.
 ///
-/// Concurrency: it may be asked by many at once. Idempotency: the same definition always gives code that does the same. Side
-/// effects: none; what nodes do, the code does.
+/// Concurrency: it may be asked by many at once. Idempotency: the same definition always gives code that does the same.
+/// Side effects: none; what nodes do, the code does.
 ///
 /// Warning: definitions are kept for as long as their runs. What one of an older version of this program says has to stay known.
 pub trait Interpreter: Send + Sync + 'static {
