@@ -6,16 +6,16 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use lmlang_agents::draft::target::ManagerSource;
-use lmlang_agents::flows;
 use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::Models;
+use lmlang_agents::{flows, interpreter};
 use lmlang_engine::{
     Clock, Engine, InterruptFilter, InterruptStanding, Limits, RunStatus, Selector, SnapshotPolicy, Turn,
 };
 use lmlang_flow::AskKind;
 use lmlang_store::{Action, Faults, Location, Options, Step, Store};
 use lmlang_testdb::TestDb;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -97,6 +97,58 @@ role = "reasoner"
 json = { sql = "SELECT id, amount FROM orders", questions = [], assumptions = [] }
 "#;
 
+/// A declared flow that asks a model, calls a tool in a loop, asks a person, and calls another one.
+fn sorting() -> Value {
+    json!({
+        "name": "sorting",
+        "input": { "type": "object", "properties": { "text": { "type": "string" } } },
+        "channels": { "sorted": {}, "reply": {}, "n": { "reducer": "sum" } },
+        "nodes": [
+            {
+                "name": "sort",
+                "action": { "model": {
+                    "role": "router", "prompt": "{{text}}",
+                    "schema": { "type": "object", "required": ["kind"], "properties": { "kind": { "type": "string" } } },
+                    "into": "sorted", "then": "more",
+                } },
+            },
+            {
+                "name": "more", "visits": 6,
+                "action": { "branch": {
+                    "cases": [{ "when": { "atLeast": { "path": "n", "value": 5 } }, "then": "ask" }],
+                    "otherwise": "add",
+                } },
+            },
+            {
+                "name": "add", "say": "added n-{{n}}",
+                "action": { "tool": {
+                    "name": "add_node",
+                    "arguments": { "label": "Note", "key": "n-{{n}}", "props": { "kind": "{{sorted.kind}}" } },
+                    "then": "count",
+                } },
+            },
+            { "name": "count", "action": { "set": { "values": { "n": 1 }, "then": "more" } } },
+            {
+                "name": "ask",
+                "action": { "ask": { "kind": "need_confirm", "question": "Delete one?", "into": "reply", "then": "drop" } },
+            },
+            {
+                "name": "drop",
+                "action": { "tool": {
+                    "name": "delete_node", "arguments": { "label": "Note", "key": "n-0" }, "then": "END",
+                } },
+            },
+        ],
+    })
+}
+
+const SORTED: &str = r#"
+[[reply]]
+role = "router"
+contains = ["notes"]
+json = { kind = "note" }
+"#;
+
 fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 }
@@ -124,6 +176,7 @@ async fn open(
     clock.set_ahead(i64::try_from(ahead.as_micros()).expect("small"));
     let engine = Engine::with_clock(store, Limits::default(), SnapshotPolicy::default(), clock);
     let target = Arc::new(manager.target());
+    engine.interpret_by(interpreter(models, GraphSource::Engine));
     engine.run_flows(flows(models, GraphSource::Engine, ManagerSource::Given(target)));
     engine
 }
@@ -194,6 +247,8 @@ fn die_at(die_at: u64, flow: &str, text: &str, script: &str, manager: &Manager) 
     let (session, died) = first.block_on(async {
         let engine = open(&db, hook, Duration::ZERO, &models, manager).await;
         make_program(&engine, "calc", "module calc\n").await;
+        let declared = engine.register_flow(&sorting(), false, &call()).await.expect("it is answered");
+        assert_eq!(declared.mistakes, []);
         let start = lmlang_engine::StartSession { workflow: flow.to_owned(), title: None };
         let session = engine.start_session(&start, &call()).await.expect("it begins").id;
         let start = lmlang_engine::StartRun {
@@ -289,6 +344,16 @@ fn a_killed_change_is_merged_once() {
     let came = kill_everywhere("edit", "triple it", CHANGE);
     assert_eq!(came.state["outcome"], "merged");
     assert_eq!(came.state["review"]["outcome"], "merged");
+}
+
+/// Wherever the process is killed, a declared flow ends as an undisturbed one: by the definition that is stored with its run.
+#[test]
+fn a_killed_run_of_a_declared_flow_ends_as_an_undisturbed_one() {
+    let came = kill_everywhere("sorting", "five notes", SORTED);
+    let added: Vec<String> = (0..5).map(|n| format!("added n-{n}")).collect();
+    let progress = came.state["progress"].as_array().cloned().unwrap_or_default();
+    assert_eq!(progress[..5], added[..], "{progress:?}");
+    assert_eq!(came.state["n"], 5);
 }
 
 /// NL-02, NL-49, NL-50, NL-51, NL-52: wherever the process is killed, the draft ends alike, and the Manager is asked no more.
