@@ -239,7 +239,7 @@ impl Engine {
             let mistakes = self.mistakes(&declaration, &known);
             let version = known.versions.get(name).map_or(1, |(version, _)| version.saturating_add(1));
             let flow = match check(&declaration, version) {
-                Ok(flow) if mistakes.is_empty() => Arc::new(flow),
+                Ok(flow) if mistakes.is_empty() => flow,
                 Ok(_) => return Ok(Registered::refused(mistakes)),
                 Err(found) => return Ok(Registered::refused(found.into_iter().chain(mistakes).collect())),
             };
@@ -251,9 +251,13 @@ impl Engine {
             }
             let definition = serde_json::to_vec(flow.definition());
             let definition = definition.map_err(|error| Error::bad_request(error.to_string()))?;
+            // As it will be read: a number with many digits may have others then.
+            let code = self.0.flows.registry.interpreted(&definition);
+            let code = code.ok_or_else(|| Error::bad_request("the declaration cannot be read back"))?;
+            let flow = Some(Arc::clone(code.flow()));
             let done = dry_run || self.change_flows(&known, (name, version), Some(definition), actor).await?;
             if done {
-                return Ok(Registered { flow: Some(flow), before, changed: true, mistakes: Vec::new() });
+                return Ok(Registered { flow, before, changed: true, mistakes: Vec::new() });
             }
         }
         Err(Error::Overloaded { what: "changes of flows" })

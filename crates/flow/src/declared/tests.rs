@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -218,4 +219,76 @@ fn every_kind_of_mistake_has_a_name_of_its_own() {
     let names: std::collections::BTreeSet<&str> =
         MistakeCode::ALL.into_iter().map(MistakeCode::name).collect();
     assert_eq!(names.len(), MistakeCode::ALL.len());
+}
+
+/// Pointers to everything in a value.
+fn pointers(value: &Value, at: &str, all: &mut Vec<String>) {
+    all.push(at.to_owned());
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| pointers(item, &format!("{at}/{index}"), all));
+        }
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| pointers(field, &format!("{at}/{name}"), all));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// What may stand where something else is expected.
+fn strangers() -> Vec<Value> {
+    let (node, action) = (full()["nodes"][7].clone(), full()["nodes"][9]["action"].clone());
+    vec![
+        Value::Null,
+        json!(true),
+        json!(-1),
+        json!(u64::MAX),
+        json!(0.5),
+        json!(""),
+        json!("END"),
+        json!("sort"),
+        json!("progress"),
+        json!("{{report}}"),
+        json!("{{"),
+        json!("é{{{{é"),
+        json!([]),
+        json!({}),
+        json!([{}]),
+        json!({ "properties": [] }),
+        node,
+        action,
+    ]
+}
+
+proptest! {
+    /// Nothing that is declared breaks the check, and what it lets through is a flow that is stored as it is.
+    #[test]
+    fn any_declaration_is_answered(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
+    ) {
+        let mut declared = full();
+        let strangers = strangers();
+        for (at, with) in changes {
+            let mut all = Vec::new();
+            pointers(&declared, "", &mut all);
+            let there = declared.pointer_mut(&all[at.index(all.len())]).expect("it is there");
+            *there = strangers[with.index(strangers.len())].clone();
+        }
+        match flow(&declared) {
+            Ok(flow) => {
+                let stored = serde_json::to_vec(flow.definition()).expect("it is JSON");
+                let read = serde_json::from_slice(&stored).expect("it is one");
+                prop_assert_eq!(Flow::new(read).map(|again| again.hash()), Ok(flow.hash()));
+            }
+            Err(mistakes) => prop_assert!(mistakes.iter().all(|mistake| !mistake.message.is_empty())),
+        }
+    }
+
+    #[test]
+    fn any_text_is_a_template_or_is_told(text in any::<String>(), braces in "[{}a.]{0,12}") {
+        for text in [text, braces] {
+            let pieces = template::pieces(&text);
+            prop_assert!(pieces.is_ok() || text.contains("{{"), "{}", text);
+        }
+    }
 }
