@@ -24,7 +24,7 @@ pub enum TokenScope {
     Edit,
     /// Running functions.
     Simulate,
-    /// Everything: deleting programs and managing tokens too.
+    /// Everything: deleting programs, declaring flows and managing tokens too.
     Admin,
 }
 
