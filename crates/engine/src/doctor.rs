@@ -37,6 +37,8 @@ pub struct Checkup {
     pub runs: u64,
     /// What is wrong with them.
     pub ailing_runs: Vec<RunAilment>,
+    /// What is wrong with flows that are declared, in words.
+    pub ailing_flows: Vec<String>,
     /// Why what the built-in Manager keeps cannot be read, if it cannot.
     pub manager: Option<String>,
     /// Entities and relations.
@@ -123,7 +125,8 @@ impl Checkup {
         let runs = self.ailing_runs.iter().map(ToString::to_string);
         let manager = self.manager.iter().map(|reason| format!("the Manager: {reason}"));
         let entities = self.ailing_entities.iter().cloned();
-        structure.chain(content).chain(rest).chain(runs).chain(manager).chain(entities)
+        let flows = self.ailing_flows.iter().cloned();
+        structure.chain(content).chain(rest).chain(runs).chain(flows).chain(manager).chain(entities)
     }
 }
 
@@ -177,6 +180,7 @@ impl Engine {
         };
         let structure = self.store().check(Some(references)).await?;
         let (runs, ailing_runs) = self.examine_runs().await?;
+        let ailing_flows = self.examine_flows().await?;
         let manager = match self.manager_now().await {
             Ok(_) => None,
             Err(Error::Damaged { reason, .. }) => Some(reason),
@@ -189,6 +193,7 @@ impl Engine {
             cases: Vec::new(),
             runs,
             ailing_runs,
+            ailing_flows,
             manager,
             entities,
             ailing_entities,

@@ -1,9 +1,10 @@
-//! Checking the runs of a database: each follows from its journal, and its row says how it stands.
+//! Checking the runs of a database: each follows from its journal, and its row says how it stands; and the flows that are declared in
+//! it.
 
 use std::fmt;
 
-use lmlang_flow::Status;
-use lmlang_store::{Run as Row, RunFilter, RunStatus};
+use lmlang_flow::{Definition, Flow, Status};
+use lmlang_store::{FlowChange, Run as Row, RunFilter, RunStatus};
 use uuid::Uuid;
 
 use crate::engine::Engine;
@@ -81,6 +82,16 @@ impl Engine {
         }
     }
 
+    /// Checks every flow that is declared, and tells what is wrong.
+    pub(crate) async fn examine_flows(&self) -> Result<Vec<String>, Error> {
+        let rows = self.store().declared_flows().await?;
+        let wrong = rows.iter().filter_map(|row| {
+            let why = unreadable(row, row.definition.as_ref()?)?;
+            Some(format!("the flow `{}`, version {}: {why}", row.name, row.version))
+        });
+        Ok(wrong.collect())
+    }
+
     async fn symptom(&self, row: &Row) -> Result<Option<RunSymptom>, Error> {
         let run = match self.stored_run(row).await {
             Ok(run) => run,
@@ -109,4 +120,17 @@ impl Engine {
         let fits = last == journal || may_lag && last < journal;
         Ok((!fits).then_some(RunSymptom::Last { row: last, journal }))
     }
+}
+
+/// Why a declared flow cannot be read, if it cannot.
+fn unreadable(row: &FlowChange, definition: &[u8]) -> Option<String> {
+    let definition: Definition = match serde_json::from_slice(definition) {
+        Ok(definition) => definition,
+        Err(error) => return Some(format!("its definition cannot be read: {error}")),
+    };
+    let is_that = (&definition.name, definition.version) == (&row.name, row.version);
+    if !is_that || definition.declared.is_none() {
+        return Some("its definition is that of another one".to_owned());
+    }
+    Flow::new(definition).err().map(|_| "its definition makes no sense".to_owned())
 }

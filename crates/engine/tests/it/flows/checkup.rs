@@ -1,7 +1,10 @@
 //! What `doctor` finds wrong with runs, and what is none of it.
 
 use lmlang_engine::{RunStatus, RunSymptom};
+use lmlang_flow::declared::{Declaration, check};
+use lmlang_store::{Actor, ActorKind, FlowChange, Timestamp};
 use serde_json::json;
+use uuid::Uuid;
 
 use super::{answer, fixture, open_questions, start, until_status};
 
@@ -53,4 +56,29 @@ async fn the_doctor_tells_journals_and_records_that_are_damaged() {
     let told = checkup.findings().collect::<Vec<_>>();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].starts_with(&format!("run R-{run}: it does not follow from its journal: ")), "{told:?}");
+}
+
+#[tokio::test]
+async fn the_doctor_tells_declared_flows_that_cannot_be_read() {
+    let (fixture, _) = fixture().await;
+    let store = fixture.engine.store();
+    let by = Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None };
+    let actor = store.actor_key(&by).await.expect("it is stored");
+    let declared = json!({ "name": "one", "nodes": [{ "name": "a", "action": { "end": {} } }] });
+    let declaration = Declaration::read(&declared).expect("it can be read");
+    let flow = check(&declaration, 3).expect("it makes sense");
+    let good = serde_json::to_vec(flow.definition()).expect("it is JSON");
+    let rows: [(&str, Option<&[u8]>); 4] =
+        [("one", Some(&good)), ("other", Some(&good)), ("torn", Some(b"{")), ("gone", None)];
+    for ((name, definition), revision) in rows.into_iter().zip(1_u64..) {
+        let (id, time) = (Uuid::from_u128(revision.into()), Timestamp(5));
+        let (name, definition) = (name.to_owned(), definition.map(<[u8]>::to_vec));
+        let change = FlowChange { revision, id, time, actor, name, version: 3, definition };
+        store.change_flows(change).await.expect("it is stored");
+    }
+    let checkup = fixture.engine.doctor(|_| {}).await.expect("it is looked at");
+    let told = checkup.findings().collect::<Vec<_>>();
+    assert_eq!(told[0], "the flow `other`, version 3: its definition is that of another one");
+    assert!(told[1].starts_with("the flow `torn`, version 3: its definition cannot be read: "), "{told:?}");
+    assert_eq!(told.len(), 2, "{told:?}");
 }
