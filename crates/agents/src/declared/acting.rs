@@ -8,7 +8,7 @@ use lmlang_flow::declared::{
     PROVIDER, Parallel, Pause, SetChannels, StartRun,
 };
 use lmlang_flow::definition::END;
-use lmlang_flow::{Arm, Ask, Failure, Goto, Reducer, State, Step, Update, ladder};
+use lmlang_flow::{Arm, Ask, Failure, Goto, Reducer, State, Step, Update};
 use serde_json::{Map, Value, json};
 
 use super::Declared;
@@ -16,6 +16,11 @@ use crate::act::evaluating::ToolExecutor;
 use crate::act::parts::{Executor, ToolUse};
 use crate::asking::ask_for;
 use crate::model::{Format, Message, Repair, Reply, Request, Role};
+
+/// The code of an answer that does not fit its schema.
+const MISMATCH: &str = "MODEL_SCHEMA_MISMATCH";
+/// The code of an answer without words.
+const SAYS_NOTHING: &str = "MODEL_SAYS_NOTHING";
 
 impl Declared {
     pub(super) async fn act(
@@ -92,7 +97,7 @@ impl Declared {
         Ok(go(&question.then, update))
     }
 
-    /// What a model is asked; in a later attempt with why the one before has failed.
+    /// What a model is asked; in a later attempt with why its answer before does not do.
     fn request(
         &self,
         node: &DeclaredNode,
@@ -110,10 +115,10 @@ impl Declared {
             messages.push(Message::system(template::text(system, state, &mut budget).map_err(too_large)?));
         }
         messages.push(Message::user(template::text(prompt, state, &mut budget).map_err(too_large)?));
-        let is_telling = |failed: &&Failure| !failed.transient && failed.code != ladder::LATE;
-        if let Some(last) = failures.iter().rfind(is_telling) {
-            let text = format!("The attempt before has failed: {} ({})", last.message, last.code);
-            messages.push(Message::user(text));
+        // Of what is not about its answer, a model can mend nothing.
+        let is_of_answer = |failed: &&Failure| [MISMATCH, SAYS_NOTHING].contains(&failed.code.as_str());
+        if let Some(last) = failures.iter().rfind(is_of_answer) {
+            messages.push(Message::user(format!("The answer before does not do: {}", last.message)));
         }
         Ok(Request {
             prompt_version: format!("{}-{}", self.flow.name(), self.flow.definition().version),
@@ -147,10 +152,10 @@ impl Declared {
 fn answer_of(question: &AskModel, reply: &Reply) -> Result<Value, Failure> {
     if question.schema.is_some() {
         let value = reply.value.clone();
-        return value.ok_or_else(|| failure("MODEL_SCHEMA_MISMATCH", "the model did not answer in JSON"));
+        return value.ok_or_else(|| failure(MISMATCH, "the model did not answer in JSON"));
     }
     match reply.text.trim() {
-        "" => Err(failure("MODEL_SAYS_NOTHING", "the model said nothing")),
+        "" => Err(failure(SAYS_NOTHING, "the model said nothing")),
         text => Ok(Value::String(text.to_owned())),
     }
 }
