@@ -426,7 +426,7 @@ impl Act {
                 let attempt = if class == Class::Systematic { attempt.max(3) } else { attempt };
                 Step::next("plan_step", update.with("attempt", attempt))
             }
-            Remedy::Ask(_) | Remedy::Stop => Step::next("escalate", update),
+            Remedy::Ask(_) | Remedy::Next { .. } | Remedy::Stop => Step::next("escalate", update),
         };
         step.noting(notes)
     }

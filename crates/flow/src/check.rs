@@ -6,7 +6,7 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 use petgraph::visit::Dfs;
 
-use crate::definition::{Channel, Definition, END, NodeSpec, Reducer};
+use crate::definition::{Channel, Definition, END, Fallback, NodeSpec, Reducer};
 
 /// A flow that was checked: every target is there, every node is reached, every cycle is bounded.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +87,22 @@ pub enum Problem {
         node: String,
         /// What it names.
         to: String,
+    },
+    /// A node leads to where it may not lead when it has failed.
+    #[error("`{node}` leads to `{to}` when it has failed, which is no node among its targets")]
+    StrayFallback {
+        /// The node.
+        node: String,
+        /// What it names.
+        to: String,
+    },
+    /// The failure of a node goes where it cannot be taken.
+    #[error("the failure of `{node}` goes into `{channel}`, which is no channel that is replaced")]
+    BadFallback {
+        /// The node.
+        node: String,
+        /// What it names.
+        channel: String,
     },
     /// A channel begins with what its reducer cannot take on.
     #[error("channel `{channel}` begins with {found} where its reducer takes {expected}")]
@@ -225,9 +241,28 @@ fn check_targets(definition: &Definition, nodes: &BTreeMap<String, usize>, probl
                 problems.push(Problem::StrayTimeout { node: node.name.clone(), to: to.clone() });
             }
         }
+        if let Some(fallback) = &node.fallback {
+            check_fallback(definition, node, fallback, problems);
+        }
         for target in node.targets.iter().filter(|target| *target != END && !nodes.contains_key(*target)) {
             problems.push(missing(&node.name, target));
         }
+    }
+}
+
+fn check_fallback(
+    definition: &Definition,
+    node: &NodeSpec,
+    Fallback { then, into }: &Fallback,
+    problems: &mut Vec<Problem>,
+) {
+    if then == END || !node.targets.contains(then) {
+        problems.push(Problem::StrayFallback { node: node.name.clone(), to: then.clone() });
+    }
+    let takes =
+        |channel: &Channel| Some(&channel.name) == into.as_ref() && channel.reducer == Reducer::Replace;
+    if let Some(channel) = into.as_ref().filter(|_| !definition.channels.iter().any(takes)) {
+        problems.push(Problem::BadFallback { node: node.name.clone(), channel: channel.clone() });
     }
 }
 

@@ -161,11 +161,25 @@ pub struct DeclaredNode {
     /// For how many milliseconds an attempt may work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt_timeout_ms: Option<u64>,
+    /// Where the run goes on when it has failed for good; without it, a person is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<OnFailure>,
     /// A line for whoever follows the run, when the node has come to its end: a template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub say: Option<String>,
     /// What it does.
     pub action: Action,
+}
+
+/// Where a run goes on when a node has failed for good.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OnFailure {
+    /// The node.
+    pub then: String,
+    /// The channel that takes the failure: an object with `code`, `message`, `node` and `tool`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
 }
 
 /// What a node does.
@@ -393,6 +407,17 @@ impl Declaration {
     pub(crate) fn properties(&self) -> impl Iterator<Item = (&String, Value)> {
         let properties = self.input["properties"].as_object().into_iter().flatten();
         properties.map(|(name, schema)| (name, schema.get("default").cloned().unwrap_or_default()))
+    }
+}
+
+impl DeclaredNode {
+    /// What it may lead to, each with its place in the node.
+    pub(crate) fn targets(&self) -> Vec<(String, &str)> {
+        let of_action = self.action.targets().into_iter();
+        let name = self.action.name();
+        let of_action = of_action.map(|(place, target)| (format!("action.{name}.{place}"), target));
+        let failed = self.on_failure.iter().map(|of| ("onFailure.then".to_owned(), of.then.as_str()));
+        of_action.chain(failed).collect()
     }
 }
 

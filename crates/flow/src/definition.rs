@@ -44,6 +44,9 @@ pub struct NodeSpec {
     /// How long an attempt at it may work, in microseconds; none: as long as what it calls takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<i64>,
+    /// Where a run goes on when it has failed for good; none: a person is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<Fallback>,
     /// What it does, in a sentence.
     pub doc: String,
 }
@@ -56,6 +59,16 @@ pub struct Timeout {
     /// The node at which the run goes on, one of the targets; none: the run has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub then: Option<String>,
+}
+
+/// Where a run goes on when a node has failed for good.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fallback {
+    /// The node, one of the targets.
+    pub then: String,
+    /// The channel that takes the failure: an object with `code`, `message`, `node` and `tool`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
 }
 
 /// The target that ends a branch.
@@ -175,6 +188,7 @@ impl NodeSpec {
             visits: None,
             timeout: None,
             within: None,
+            fallback: None,
             doc: doc.to_owned(),
         }
     }
@@ -198,6 +212,13 @@ impl NodeSpec {
     #[must_use]
     pub fn awaiting(mut self, after: i64, then: Option<&str>) -> NodeSpec {
         self.timeout = Some(Timeout { after, then: then.map(str::to_owned) });
+        self
+    }
+
+    /// The same node, without which a run goes on at another one when it has failed for good.
+    #[must_use]
+    pub fn or_else(mut self, then: &str, into: Option<&str>) -> NodeSpec {
+        self.fallback = Some(Fallback { then: then.to_owned(), into: into.map(str::to_owned) });
         self
     }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::state::Update;
 use crate::step::{Ask, AskKind};
 
 /// Why a node did not come to an end.
@@ -52,6 +53,13 @@ pub enum Remedy {
     },
     /// Somebody decides.
     Ask(Box<Ask>),
+    /// The run goes on without it, at another node.
+    Next {
+        /// The node.
+        node: String,
+        /// What the run carries of the failure.
+        update: Update,
+    },
     /// The run has failed.
     Stop,
 }

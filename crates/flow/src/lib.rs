@@ -30,7 +30,7 @@ pub mod step;
 pub use answer::{AnswerError, BadAnswer, Decision};
 pub use check::{Flow, Problem};
 pub use corrupt::Corrupt;
-pub use definition::{Channel, Definition, NodeKind, NodeSpec, Reducer, Timeout};
+pub use definition::{Channel, Definition, Fallback, NodeKind, NodeSpec, Reducer, Timeout};
 pub use entry::{Entry, Failed, Kind, Receipt, Stepped, What};
 pub use interrupt::{Interrupt, Standing};
 pub use ladder::{Class, Failure, Remedy};

@@ -23,7 +23,7 @@ impl Flow {
         }
         for node in &self.definition().nodes {
             for target in &node.targets {
-                let label = if is_timeout(node, target) { " [label=timeout]" } else { "" };
+                let label = label(node, target).map(|label| format!(" [label={label}]")).unwrap_or_default();
                 line(&mut out, format_args!("  \"{}\" -> \"{target}\"{label};", node.name));
             }
         }
@@ -50,7 +50,7 @@ impl Flow {
         }
         for node in &self.definition().nodes {
             for target in &node.targets {
-                let label = if is_timeout(node, target) { "|timeout|" } else { "" };
+                let label = label(node, target).map(|label| format!("|{label}|")).unwrap_or_default();
                 line(&mut out, format_args!("  {} -->{label} {}", id(&node.name), id(target)));
             }
         }
@@ -62,9 +62,17 @@ impl Flow {
     }
 }
 
-/// Whether a node leads there when nobody answers.
-fn is_timeout(node: &NodeSpec, target: &str) -> bool {
-    node.timeout.as_ref().is_some_and(|timeout| timeout.then.as_deref() == Some(target))
+/// When a node leads somewhere that it does not lead to otherwise: nobody answers, or it has failed.
+fn label(node: &NodeSpec, target: &str) -> Option<&'static str> {
+    let late = node.timeout.as_ref().and_then(|timeout| timeout.then.as_deref());
+    let failed = node.fallback.as_ref().map(|fallback| fallback.then.as_str());
+    if late == Some(target) {
+        Some("timeout")
+    } else if failed == Some(target) {
+        Some("failure")
+    } else {
+        None
+    }
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {

@@ -1,16 +1,16 @@
 //! What may happen next in a run: entries that follow from those before them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::{AnswerError, Decision, Stale, fits};
 use crate::branch::Position;
-use crate::definition::{END, NodeSpec, Reducer};
+use crate::definition::{END, Fallback, NodeSpec, Reducer};
 use crate::entry::{Failed, Stepped, What};
 use crate::interrupt::Standing;
-use crate::ladder::{Class, Failure, Remedy, remedy};
+use crate::ladder::{Class, Failure, IN_DOUBT, Remedy, remedy};
 use crate::place::Place;
 use crate::run::{Run, Task};
-use crate::state::StateError;
+use crate::state::{StateError, Update};
 use crate::step::{Ask, AskKind, Goto, Step};
 
 /// Why what a node answered is not taken: its code and its definition disagree.
@@ -159,6 +159,11 @@ impl Run {
         let attempts = spec.map_or(1, |node| node.attempts);
         let (class, mut remedy) =
             remedy(&task.node, self.failures(&task.place), &failure, task.attempt, attempts, now);
+        let has_failed = matches!(remedy, Remedy::Ask(_));
+        let next = spec.filter(|_| has_failed).and_then(|spec| self.fallback(spec, &failure));
+        if let Some((node, update)) = next {
+            remedy = Remedy::Next { node, update };
+        }
         if let (Some(spec), Remedy::Ask(ask)) = (spec, &mut remedy) {
             bound(spec, ask, now);
         }
@@ -174,6 +179,22 @@ impl Run {
             class,
             remedy,
         })
+    }
+
+    /// Where the run goes on when a node has failed for good, and what it carries of that: if the node says so, if the run may come
+    /// there, and if it is known what has happened.
+    pub(crate) fn fallback(&self, spec: &NodeSpec, failure: &Failure) -> Option<(String, Update)> {
+        let Fallback { then, into } = spec.fallback.as_ref().filter(|_| failure.code != IN_DOUBT)?;
+        let most = self.flow().node(then)?.visits;
+        let come = self.visits.get(then).copied().unwrap_or(0);
+        if most.is_some_and(|most| come >= most) {
+            return None;
+        }
+        let told = json!({
+            "code": failure.code, "message": failure.message, "node": spec.name, "tool": failure.tool,
+        });
+        let update = into.as_ref().map(|into| Update::none().with(into, told)).unwrap_or_default();
+        Some((then.clone(), update))
     }
 
     /// The entry of a node whose failure nobody can help.

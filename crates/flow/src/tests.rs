@@ -1,6 +1,7 @@
 //! Laws of runs.
 
 mod deadlines;
+mod fallbacks;
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::Models;
 use lmlang_agents::{flows, interpreter};
 use lmlang_engine::{
-    Answer, Engine, Error, Limits, RunInfo, RunStatus, SnapshotPolicy, StartRun, Turn, Turned,
+    Answer, Engine, Error, Limits, MetricsWanted, RunInfo, RunStatus, SnapshotPolicy, StartRun, Turn, Turned,
 };
 use lmlang_flow::declared::{Declaration, Mistake};
 use lmlang_store::{Location, Options, Store};
@@ -262,32 +262,37 @@ async fn branches_are_opened_and_runs_of_other_flows_are_waited_for() {
     assert_eq!(asks, RunStatus::Completed, "what is not there is no list of anything");
 }
 
-/// A tool that refuses has the node tried again, then a person is asked: as in every flow.
+/// A tool that refuses has the node tried again, then a person is asked, as in every flow; or the run goes on where the node says.
 #[tokio::test]
 async fn what_fails_goes_up_the_ladder() {
-    let flow = json!({
-        "name": "drop",
+    let mut flow = json!({
+        "name": "change",
         "input": { "type": "object", "properties": { "key": { "type": "string" } } },
-        "nodes": [{
-            "name": "drop",
-            "action": { "tool": {
-                "name": "update_props", "arguments": { "label": "Ticket", "key": "{{key}}", "props": {} }, "then": "END",
-            } },
-        }],
+        "channels": { "why": {} },
+        "nodes": [
+            {
+                "name": "change",
+                "action": { "tool": {
+                    "name": "update_props", "arguments": { "label": "Ticket", "key": "{{key}}", "props": {} },
+                    "then": "tell",
+                } },
+            },
+            { "name": "tell", "say": "{{why.node}}: {{why.tool}}", "action": { "end": {} } },
+        ],
     });
-    let World { engine, .. } = &world(Models::none(), &[flow]).await;
-    let turn =
-        StartRun { flow: "drop".to_owned(), session: None, input: json!({ "key": "T-9" }), deadline: None };
-    let id = engine.start_run(&turn, &call()).await.expect("it begins").id;
-    let run = engine.settled(id, std::time::Duration::from_secs(60)).await.expect("it comes to that");
-    assert_eq!(run.status, RunStatus::Waiting);
-    let machine = engine.run_machine(&run).await.expect("it can be read");
-    let asked = machine.interrupts().next().expect("it asks");
-    assert!(
-        asked.ask.question.starts_with("`drop` failed 2 times, each time alike: "),
-        "{}",
-        asked.ask.question
-    );
+    let World { engine, .. } = &world(Models::none(), &[flow.clone()]).await;
+    let asking = start(engine, "change", json!({ "key": "T-9" })).await.expect("it begins");
+    assert_eq!(asking.status, RunStatus::Waiting);
+    let machine = engine.run_machine(&asking).await.expect("it can be read");
+    let question = &machine.interrupts().next().expect("it asks").ask.question;
+    assert!(question.starts_with("`change` failed 2 times, each time alike: "), "{question}");
+
+    flow["nodes"][0]["onFailure"] = json!({ "then": "tell", "into": "why" });
+    assert_eq!(register(engine, &flow).await, 2);
+    let (status, state) = run(engine, "change", json!({ "key": "T-9" })).await;
+    assert_eq!((status, &state["progress"]), (RunStatus::Completed, &json!(["change: update_props"])));
+    let classes = engine.metrics(MetricsWanted::default()).await.expect("they are counted").classes;
+    assert_eq!(classes.iter().map(|of| (of.asked, of.diverted)).collect::<Vec<_>>(), [(0, 0), (1, 1)]);
 }
 
 /// A run goes on by the definition that it began with, whatever is declared since, and after a restart; it can be moved.

@@ -104,6 +104,8 @@ pub struct ClassMetrics {
     pub retried: u64,
     /// After how many a person was asked.
     pub asked: u64,
+    /// After how many the run went on at another node.
+    pub diverted: u64,
     /// After how many the run had failed.
     pub stopped: u64,
     /// Their codes, the most frequent first.
@@ -223,6 +225,7 @@ struct Asked {
 struct Judged {
     retried: u64,
     asked: u64,
+    diverted: u64,
     stopped: u64,
     codes: BTreeMap<String, u64>,
 }
@@ -284,6 +287,7 @@ impl Tally {
         match &failed.remedy {
             Remedy::Retry { .. } => judged.retried += 1,
             Remedy::Ask(_) => judged.asked += 1,
+            Remedy::Next { .. } => judged.diverted += 1,
             Remedy::Stop => judged.stopped += 1,
         }
         if let Some(tool) = &failed.failure.tool {
@@ -317,9 +321,10 @@ impl Tally {
         models.sort_by_key(|model| std::cmp::Reverse(model.calls.calls));
         let class = |(class, judged): (Class, Judged)| ClassMetrics {
             class,
-            count: judged.retried + judged.asked + judged.stopped,
+            count: judged.retried + judged.asked + judged.diverted + judged.stopped,
             retried: judged.retried,
             asked: judged.asked,
+            diverted: judged.diverted,
             stopped: judged.stopped,
             codes: most_first(judged.codes),
         };

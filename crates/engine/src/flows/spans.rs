@@ -299,7 +299,7 @@ fn span(run: &Traced<'_>, entry: &Entry) -> Span {
             // One that is waited out is tried again as the same attempt, whose span is that of the last try.
             id: match &failed.remedy {
                 Remedy::Retry { attempt, .. } if *attempt == failed.attempt => of_entry.id,
-                Remedy::Retry { .. } | Remedy::Ask(_) | Remedy::Stop => {
+                Remedy::Retry { .. } | Remedy::Ask(_) | Remedy::Next { .. } | Remedy::Stop => {
                     of_step(run.id, failed.epoch, &failed.place, failed.step, failed.attempt)
                 }
             },
@@ -317,6 +317,7 @@ fn span(run: &Traced<'_>, entry: &Entry) -> Span {
                 "lmlang.failure.remedy": match &failed.remedy {
                     Remedy::Retry { .. } => "retry",
                     Remedy::Ask(_) => "ask",
+                    Remedy::Next { .. } => "next",
                     Remedy::Stop => "stop",
                 },
             }),

@@ -434,6 +434,13 @@ fn events(entry: &Entry, flow: Option<&Flow>) -> Vec<Told> {
                         (RunEventKind::Interrupted, node, Some(ask.question.clone()), data),
                     ]
                 }
+                Remedy::Next { update, .. } => {
+                    let mut events = vec![(RunEventKind::NodeFinished, node.clone(), words, error)];
+                    if !update.0.is_empty() {
+                        events.push((RunEventKind::StateUpdated, node, None, shown(update, flow)));
+                    }
+                    events
+                }
                 Remedy::Stop => vec![(RunEventKind::NodeFinished, node, words, error)],
             }
         }

@@ -7,10 +7,10 @@ use crate::declared::condition::Part;
 use crate::declared::template::{self, Path, Piece};
 use crate::declared::{
     Action, AskModel, AskPerson, Branches, CallTool, Declaration, DeclaredNode, Each, Finish, MOST_ARMS,
-    MOST_ATTEMPTS, MOST_HELD, MOST_MS, MOST_NODES, MOST_VISITS, Mistake, MistakeCode, PROGRESS, PROVIDER,
-    Parallel, Pause, SetChannels, StartRun,
+    MOST_ATTEMPTS, MOST_HELD, MOST_MS, MOST_NODES, MOST_VISITS, Mistake, MistakeCode, OnFailure, PROGRESS,
+    PROVIDER, Parallel, Pause, SetChannels, StartRun,
 };
-use crate::definition::{ATTEMPTS, Channel, Definition, END, NodeKind, NodeSpec, Reducer, Timeout};
+use crate::definition::{ATTEMPTS, Channel, Definition, END, Fallback, NodeKind, NodeSpec, Reducer, Timeout};
 use crate::step::AskKind;
 
 /// Lines of progress that are kept.
@@ -69,7 +69,7 @@ fn definition(declaration: &Declaration, version: u32, channels: Vec<Channel>) -
 
 fn spec(node: &DeclaredNode) -> NodeSpec {
     let mut targets: Vec<String> = Vec::new();
-    for (_, target) in node.action.targets() {
+    for (_, target) in node.targets() {
         if !targets.iter().any(|known| known == target) {
             targets.push(target.to_owned());
         }
@@ -98,6 +98,7 @@ fn spec(node: &DeclaredNode) -> NodeSpec {
         visits: node.visits,
         timeout,
         within: node.attempt_timeout_ms.map(micros),
+        fallback: node.on_failure.clone().map(|OnFailure { then, into }| Fallback { then, into }),
         doc: node.doc.clone(),
     }
 }
@@ -119,10 +120,10 @@ fn placed(declaration: &Declaration, problem: &Problem) -> Mistake {
         Problem::BadName { what, name } => (MistakeCode::BadName, named(what, name)),
         Problem::NameTaken { what, name } => (MistakeCode::NameTaken, named(what, name)),
         Problem::MissingTarget { from, to } => {
-            let of = last(from).map(|index| (index, declaration.nodes[index].action.targets()));
+            let of = last(from).map(|index| (index, declaration.nodes[index].targets()));
             let found = of.and_then(|(index, targets)| {
                 let (place, _) = targets.into_iter().find(|(_, target)| target == to)?;
-                Some(format!("nodes[{index}].action.{}.{place}", declaration.nodes[index].action.name()))
+                Some(format!("nodes[{index}].{place}"))
             });
             let path = found.unwrap_or_else(|| match declaration.nodes.is_empty() {
                 true => "nodes".to_owned(),
@@ -144,6 +145,12 @@ fn placed(declaration: &Declaration, problem: &Problem) -> Mistake {
         Problem::NoWork { node: name } => (MistakeCode::BadBound, format!("{}.attemptTimeoutMs", node(name))),
         Problem::StrayTimeout { node: name, .. } => {
             (MistakeCode::MissingTarget, format!("{}.action.ask.onTimeout", node(name)))
+        }
+        Problem::StrayFallback { node: name, .. } => {
+            (MistakeCode::MissingTarget, format!("{}.onFailure.then", node(name)))
+        }
+        Problem::BadFallback { node: name, .. } => {
+            (MistakeCode::BadChannel, format!("{}.onFailure.into", node(name)))
         }
         Problem::BadInitial { channel: name, .. } => {
             (MistakeCode::BadChannel, format!("{}.initial", channel(name)))

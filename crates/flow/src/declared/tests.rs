@@ -49,7 +49,7 @@ fn full() -> Value {
                 } },
             },
             {
-                "name": "file",
+                "name": "file", "onFailure": { "then": "sort", "into": "reply" },
                 "action": { "tool": {
                     "name": "add_node", "arguments": { "label": "Ticket", "key": "{{report}}" }, "into": "tickets",
                     "then": "more",
@@ -194,6 +194,19 @@ fn what_is_wrong_is_told_with_its_place() {
         json!("{{}}"),
         "BAD_TEMPLATE nodes[3].action.tool.arguments.key: ",
     );
+    let failed = "/nodes/3/onFailure";
+    check(
+        &format!("{failed}/then"),
+        json!("x"),
+        "MISSING_TARGET nodes[3].onFailure.then: `file` leads to `x`",
+    );
+    check(
+        &format!("{failed}/then"),
+        json!("END"),
+        "MISSING_TARGET nodes[3].onFailure.then: `file` leads to `END`",
+    );
+    check(&format!("{failed}/into"), json!("tickets"), "BAD_CHANNEL nodes[3].onFailure.into: ");
+    check(&format!("{failed}/into"), json!("x"), "BAD_CHANNEL nodes[3].onFailure.into: ");
     check("/nodes/4/action/run/flow", json!("triage"), "RECURSION nodes[4].action.run.flow: ");
     check("/nodes/5/action/wait/ms", json!(MOST_MS + 1), "BAD_BOUND nodes[5].action.wait.ms: ");
     check("/nodes/6/action/parallel/arms", json!([]), "BAD_BOUND nodes[6].action.parallel.arms: ");

@@ -40,7 +40,7 @@ impl Run {
                 branch.receipts.push(receipt.clone());
             }
             What::Stepped(stepped) => self.step(entry, stepped, corrupt, misfit)?,
-            What::Failed(failed) => self.fail(entry, failed, corrupt)?,
+            What::Failed(failed) => self.fail(entry, failed, corrupt, misfit)?,
             What::Answered { asked, decision, request } => {
                 self.answer(*asked, entry, decision, request.as_ref(), corrupt, misfit)?;
             }
@@ -163,7 +163,13 @@ impl Run {
         Ok(())
     }
 
-    fn fail(&mut self, entry: &Entry, failed: &Failed, corrupt: impl Fn() -> Corrupt) -> Result<(), Corrupt> {
+    fn fail(
+        &mut self,
+        entry: &Entry,
+        failed: &Failed,
+        corrupt: impl Fn() -> Corrupt,
+        misfit: impl Fn(StateError) -> Corrupt,
+    ) -> Result<(), Corrupt> {
         let branch = self.branches.get_mut(&failed.place).ok_or_else(&corrupt)?;
         if !matches!(&branch.position, Position::At { node, .. } if *node == failed.node) {
             return Err(corrupt());
@@ -179,6 +185,11 @@ impl Run {
             Remedy::Ask(ask) => {
                 branch.position = Position::Asking { asked: entry.number, then: failed.node.clone() };
                 self.ask(entry, &failed.place, &failed.node, ask);
+            }
+            Remedy::Next { node, update } => {
+                branch.change(&self.flow, &failed.place, update).map_err(misfit)?;
+                branch.leave_step();
+                self.go(&failed.place, node, entry.time);
             }
             Remedy::Stop => {
                 let (failure, node) = (failed.failure.clone(), Some(failed.node.clone()));
@@ -279,16 +290,22 @@ impl Run {
         corrupt: impl Fn() -> Corrupt,
         misfit: impl Fn(StateError) -> Corrupt,
     ) -> Result<(), Corrupt> {
-        let branch = self.branches.get_mut(place).ok_or_else(&corrupt)?;
+        let branch = self.branches.get(place).ok_or_else(&corrupt)?;
         let Position::Sub { node, into, then, .. } = branch.position.clone() else { return Err(corrupt()) };
-        match result {
-            Ok(shown) => {
-                let update = Update::none().with(&into, shown.clone());
-                branch.change(&self.flow, place, &update).map_err(misfit)?;
-                self.go(place, &then, entry.time);
+        let (update, next) = match result {
+            Ok(shown) => (Update::none().with(&into, shown.clone()), then),
+            Err(failure) => {
+                let spec = self.flow.node(&node);
+                let Some((next, update)) = spec.and_then(|spec| self.fallback(spec, failure)) else {
+                    self.end(Ended::Failed { failure: failure.clone(), node: Some(node) });
+                    return Ok(());
+                };
+                (update, next)
             }
-            Err(failure) => self.end(Ended::Failed { failure: failure.clone(), node: Some(node) }),
-        }
+        };
+        let branch = self.branches.get_mut(place).ok_or_else(corrupt)?;
+        branch.change(&self.flow, place, &update).map_err(misfit)?;
+        self.go(place, &next, entry.time);
         Ok(())
     }
 

@@ -33,6 +33,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Decision.reason", "nobody wrote one"),
     ("Flow.declaration", "it is a flow of the server, or its declaration is not for the caller: `access.rs`"),
     ("FlowNode.attemptTimeoutMs", "an attempt may take as long as it does"),
+    ("FlowNode.onFailure", "a person is asked then"),
     ("FlowNode.onTimeout", "a run fails then, or answers are awaited for ever"),
     ("FlowNode.timeoutMs", "answers are awaited for ever"),
     ("Interrupt.base", "it is about no program, or the database cannot be read"),

@@ -18,7 +18,7 @@ const METRICS: &str = "query($program: ID, $flow: String, $since: DateTime, $unt
     runs entries truncated oldest
     tools { kind name calls ok failed codes { code count } classes { class count } meanMs p95Ms }
     models { provider model calls ok failed codes { code count } inputTokens outputTokens costUsd meanMs p95Ms }
-    classes { class count retried asked stopped codes { code count } }
+    classes { class count retried asked diverted stopped codes { code count } }
   }
 }";
 
@@ -89,7 +89,10 @@ fn text(metrics: &Value) -> String {
             word(&class["class"]).to_lowercase(),
             counted(count("count"), "failure", "failures"),
             format!("{} tried again", count("retried")),
-            format!("{} asked about", count("asked")),
+            match count("diverted") {
+                0 => format!("{} asked about", count("asked")),
+                diverted => format!("{} asked about, {diverted} went on elsewhere", count("asked")),
+            },
             format!("{} for good", count("stopped")),
             codes(class),
         ]

@@ -38,6 +38,8 @@ pub struct FlowNode {
     /// For how many milliseconds an attempt may work: one that takes longer has failed, with `ATTEMPT_TIMEOUT`; null: for as long
     /// as what it calls takes.
     attempt_timeout_ms: Option<Count>,
+    /// The node at which a run goes on when it has failed for good; null: a person is asked.
+    on_failure: Option<String>,
 }
 
 impl Direct for FlowNode {}
@@ -119,6 +121,7 @@ impl Flow {
             timeout_ms: node.timeout.as_ref().map(|of| millis(of.after)),
             on_timeout: node.timeout.as_ref().and_then(|of| of.then.clone()),
             attempt_timeout_ms: node.within.map(millis),
+            on_failure: node.fallback.as_ref().map(|of| of.then.clone()),
         };
         nodes.map(node).collect()
     }

@@ -108,6 +108,8 @@ pub struct ClassMetrics {
     retried: Count,
     /// After how many a person was asked.
     asked: Count,
+    /// After how many the run went on at another node.
+    diverted: Count,
     /// After how many the run had failed.
     stopped: Count,
     /// Their codes, the most frequent first.
@@ -192,6 +194,7 @@ impl From<engine::ClassMetrics> for ClassMetrics {
             count: Count(of.count),
             retried: Count(of.retried),
             asked: Count(of.asked),
+            diverted: Count(of.diverted),
             stopped: Count(of.stopped),
             codes: codes(of.codes),
         }
