@@ -83,7 +83,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Span.parentId", "it lies in none"),
     ("Step.endedAt", "never: a step that is told has ended"),
     ("Step.error", "it did not fail"),
-    ("Step.goto", "it failed"),
+    ("Step.goto", "it failed, and the run did not go on elsewhere"),
     ("Step.latencyMs", "never: a step that is told has ended"),
     ("Step.revision", "it made none, or the database cannot be read"),
     ("Step.update", "it failed"),

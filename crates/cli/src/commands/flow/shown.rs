@@ -172,7 +172,10 @@ pub(super) fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, E
             let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let attempt = step["attempt"].as_u64().unwrap_or(0);
             let came = match (step["error"]["message"].as_str(), step["goto"].as_str()) {
-                (Some(message), _) => format!("failed: {message} ({})", word(&step["error"]["code"])),
+                (Some(message), goto) => {
+                    let then = goto.map(|node| format!(" -> {node}")).unwrap_or_default();
+                    format!("failed: {message} ({}){then}", word(&step["error"]["code"]))
+                }
                 (None, goto) => format!("-> {}", goto.unwrap_or_default()),
             };
             let came = if step["superseded"] == true { format!("{came}, taken back") } else { came };

@@ -6,7 +6,7 @@ use async_graphql::{Json, Object, Result};
 use chrono::{DateTime, Utc};
 use lmlang_engine::flows::told::{goto_name, shown};
 use lmlang_engine::{Engine, RunInfo, Selector, StepInfo};
-use lmlang_flow::What;
+use lmlang_flow::{Failed, Remedy, What};
 use serde_json::{Value, json};
 
 use crate::direct::Direct;
@@ -91,10 +91,11 @@ impl Step {
         }
     }
 
-    /// Where the run went on: a node, several with commas between, or `END`; null: it failed.
+    /// Where the run went on: a node, several with commas between, or `END`; null: it failed, and the run did not go on elsewhere.
     async fn goto(&self) -> Option<String> {
         match &self.step.what {
             What::Stepped(stepped) => Some(goto_name(&stepped.goto)),
+            What::Failed(Failed { remedy: Remedy::Next { node, .. }, .. }) => Some(node.clone()),
             _ => None,
         }
     }
