@@ -12,9 +12,14 @@ use lmlang_ir::{Name, Type, VarRef};
 pub(super) struct Locals<'m> {
     /// Types, each up to a local.
     pub(super) ends: Vec<(u32, Type)>,
-    pub(super) cells: HashMap<u32, (Cell, Type), RandomState>,
-    pub(super) names: Option<&'m BTreeMap<u32, Name>>,
+    /// The first ones. There may be many more that nobody uses.
+    near: Vec<Option<(Cell, Type)>>,
+    far: HashMap<u32, (Cell, Type), RandomState>,
+    names: Option<&'m BTreeMap<u32, Name>>,
 }
+
+/// How many come first.
+const NEAR: usize = 128;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cell {
@@ -24,7 +29,32 @@ pub(super) enum Cell {
     Variable(VarRef),
 }
 
-impl Locals<'_> {
+impl<'m> Locals<'m> {
+    /// None yet, with what they will be called.
+    pub(super) fn named(names: Option<&'m BTreeMap<u32, Name>>) -> Locals<'m> {
+        Locals { names, ..Locals::default() }
+    }
+
+    /// Keeps a local of some type in a cell.
+    pub(super) fn keep(&mut self, local: u32, cell: Cell, ty: Type) {
+        let at = local as usize;
+        if at >= NEAR {
+            self.far.insert(local, (cell, ty));
+            return;
+        }
+        if at >= self.near.len() {
+            self.near.resize(at + 1, None);
+        }
+        self.near[at] = Some((cell, ty));
+    }
+
+    fn kept(&self, local: u32) -> Option<&(Cell, Type)> {
+        match self.near.get(local as usize) {
+            Some(near) => near.as_ref(),
+            None => self.far.get(&local),
+        }
+    }
+
     fn ty(&self, local: u32) -> Type {
         let at = self.ends.partition_point(|(end, _)| *end <= local);
         self.ends[at].1.clone()
@@ -32,13 +62,13 @@ impl Locals<'_> {
 
     /// Where a local is kept, and its type.
     pub(super) fn cell(&mut self, local: u32, build: &mut FunctionBuilder<'_, &mut Draft>) -> (Cell, Type) {
-        if let Some((cell, ty)) = self.cells.get(&local) {
+        if let Some((cell, ty)) = self.kept(local) {
             return (*cell, ty.clone());
         }
         let name = self.names.and_then(|of| of.get(&local).cloned());
         let ty = self.ty(local);
         let cell = Cell::Variable(build.variable(name, ty.clone()));
-        self.cells.insert(local, (cell, ty.clone()));
+        self.keep(local, cell, ty.clone());
         (cell, ty)
     }
 }

@@ -171,7 +171,7 @@ pub fn import_watched(
     let mut room = Room::of(module);
     let (indices, heads) = declare(&mut build, home, &read, &used, &mut room)?;
     let mut known = raw::Known::default();
-    let mut bodies = read.bodies.iter().zip(&used.locals);
+    let mut bodies = read.bodies.iter().zip(&used.params);
     let mut draft = Draft::new();
     for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
         let function = if head.import.is_some() {
@@ -212,7 +212,7 @@ impl Room {
 struct Given<'g, 'a> {
     index: u32,
     body: &'g FunctionBody<'a>,
-    /// The locals that are written to.
+    /// The parameters that are written to.
     written: &'g BTreeSet<u32>,
 }
 
@@ -521,7 +521,7 @@ fn translate<'b>(
     let (_, signature) = indices.function(index);
     let (params, results) = (&signature.params, signature.results.clone());
     let names = read.names.locals.get(&index);
-    let mut locals = Locals { names, ..Locals::default() };
+    let mut locals = Locals::named(names);
     for (at, ty) in (0u16..).zip(params) {
         let cell = match written.contains(&at.into()) {
             false => Cell::Param(at),
@@ -532,7 +532,7 @@ fn translate<'b>(
                 Cell::Variable(of)
             }
         };
-        locals.cells.insert(at.into(), (cell, ty.clone()));
+        locals.keep(at.into(), cell, ty.clone());
         locals.ends.push((u32::from(at) + 1, ty.clone()));
     }
     let mut reader = body.get_locals_reader()?;

@@ -13,8 +13,8 @@ use super::{ImportError, MOST_OF_A_KIND};
 /// What bodies do that is to be known before they are taken in.
 #[derive(Debug, Default)]
 pub(super) struct Used {
-    /// The locals of each that are written to.
-    pub(super) locals: Vec<BTreeSet<u32>>,
+    /// The parameters of each that are written to.
+    pub(super) params: Vec<BTreeSet<u32>>,
     /// Element segments that are copied from or dropped.
     pub(super) elements: BTreeSet<u32>,
 }
@@ -135,13 +135,15 @@ fn noted(module: &[u8], features: WasmFeatures) -> Result<Used, Unfit> {
     for (function, body) in bodies {
         let mut validator = function.into_validator(allocations);
         let mut reader = body.get_binary_reader();
+        // The other locals are not read yet.
+        let params = validator.len_locals();
         validator.read_locals(&mut reader)?;
         reader.set_features(features);
-        used.locals.push(BTreeSet::new());
+        used.params.push(BTreeSet::new());
         while !reader.eof() {
             let offset = reader.original_position();
             let inner = validator.visitor(offset);
-            reader.visit_operator(&mut Noting { inner, used: &mut used })??;
+            reader.visit_operator(&mut Noting { inner, params, used: &mut used })??;
             if validator.operand_stack_height() > MOST_OPERANDS {
                 return Err(Unfit::Deep(offset));
             }
@@ -152,40 +154,44 @@ fn noted(module: &[u8], features: WasmFeatures) -> Result<Used, Unfit> {
     Ok(used)
 }
 
-impl Used {
+/// Passes every instruction on to a visitor, and notes it.
+struct Noting<'u, V> {
+    inner: V,
+    /// How many of the locals are parameters.
+    params: u32,
+    used: &'u mut Used,
+}
+
+impl<V> Noting<'_, V> {
     fn written(&mut self, local: u32) {
-        if let Some(locals) = self.locals.last_mut() {
-            locals.insert(local);
+        if local < self.params
+            && let Some(params) = self.used.params.last_mut()
+        {
+            params.insert(local);
         }
     }
 }
 
-/// Passes every instruction on to a visitor, and notes it.
-struct Noting<'u, V> {
-    inner: V,
-    used: &'u mut Used,
-}
-
 macro_rules! note {
-    (visit_local_set, $used:expr, $local:ident) => {
-        $used.written($local)
+    (visit_local_set, $noting:expr, $local:ident) => {
+        $noting.written($local)
     };
-    (visit_local_tee, $used:expr, $local:ident) => {
-        $used.written($local)
+    (visit_local_tee, $noting:expr, $local:ident) => {
+        $noting.written($local)
     };
-    (visit_table_init, $used:expr, $elements:ident, $table:ident) => {
-        $used.elements.insert($elements)
+    (visit_table_init, $noting:expr, $elements:ident, $table:ident) => {
+        $noting.used.elements.insert($elements)
     };
-    (visit_elem_drop, $used:expr, $elements:ident) => {
-        $used.elements.insert($elements)
+    (visit_elem_drop, $noting:expr, $elements:ident) => {
+        $noting.used.elements.insert($elements)
     };
-    ($visit:ident, $used:expr $(, $argument:ident)*) => {};
+    ($visit:ident, $noting:expr $(, $argument:ident)*) => {};
 }
 
 macro_rules! pass_on {
     ($(@$proposal:ident $op:ident $({ $($argument:ident: $ty:ty),* })? => $visit:ident ($($annotation:tt)*))*) => {$(
         fn $visit(&mut self $($(, $argument: $ty)*)?) -> Self::Output {
-            note!($visit, self.used $($(, $argument)*)?);
+            note!($visit, self $($(, $argument)*)?);
             self.inner.$visit($($($argument),*)?)
         }
     )*};

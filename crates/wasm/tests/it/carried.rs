@@ -19,7 +19,6 @@ fn check(params: &str, results: &str, instructions: &str, expect: &[&str]) {
     let module = export(&checked, ExportOptions::default()).unwrap();
     assert!(print(&module).unwrap().contains(expect[0]), "{}", print(&module).unwrap());
     let again = import(&module, &mut RefAllocator::starting_at(1)).unwrap();
-    // Several results go through locals.
     let shown = print_program(&again, Detail::Summary);
     for line in &expect[1..] {
         assert!(shown.contains(line), "{line}\n{shown}");

@@ -89,7 +89,8 @@ fn several_results_go_to_variables_at_once() {
              local.get 1
              local.get 0
              i32.mul
-             i32.sub))",
+             i32.sub)
+           (func (export \"again\") (result i32 i32) i32.const 5 call 0))",
     );
 }
 

@@ -30,9 +30,9 @@ impl Body<'_, '_> {
         self.values += results.len();
         let owner = match kind {
             Kind::Loop => {
-                let named = (0u32..).zip(params.iter().zip(&values));
-                let named = named.map(|(at, (ty, value))| (self.indices.param(at), ty.clone(), *value));
-                self.build.loop_(label, named.collect::<Vec<_>>(), results.to_vec())
+                let (indices, named) = (self.indices, (0u32..).zip(params.iter().zip(&values)));
+                let named = named.map(|(at, (ty, value))| (indices.param(at), ty.clone(), *value));
+                self.build.loop_(label, named, results.to_vec())
             }
             _ => self.build.block(label, results.to_vec()),
         };
