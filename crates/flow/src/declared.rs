@@ -1,8 +1,9 @@
 //! Flows that are declared: all of a flow as data, with what its nodes do.
 //!
 //! A [`Declaration`] is what somebody writes, as JSON or TOML: what a run is started with, what it carries, and nodes, each with
-//! one [`Action`] of a closed set. [`check`](fn@check) makes a [`Flow`] of it, or tells everything that is wrong and where. What an
-//! action names outside of the declaration, tools, roles of models and other flows, is looked up by whoever executes it.
+//! one [`Action`] of a closed set. [`check`](fn@check) makes a [`Flow`](crate::Flow) of it, or tells everything that is wrong and
+//! where. What an action names outside of the declaration, tools, roles of models and other flows, is looked up by whoever executes
+//! it.
 //!
 //! * **One definition.** The declaration is a part of the flow's [`Definition`](crate::Definition), so that the hash which tells
 //!   definitions apart covers every prompt and argument. A run is pinned to its definition by that hash, and its definition is kept
