@@ -22,8 +22,6 @@ mod check;
 pub mod condition;
 mod mistake;
 pub mod template;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 
@@ -480,3 +478,6 @@ impl Action {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
