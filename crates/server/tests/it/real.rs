@@ -1,7 +1,12 @@
 //! A server over a real engine with an empty database of its own.
 
+use std::io::Write as _;
 use std::sync::Arc;
 
+use lmlang_agents::draft::target::ManagerSource;
+use lmlang_agents::graph_store::GraphSource;
+use lmlang_agents::model::settings::{Kind, ModelSettings, Settings};
+use lmlang_agents::model::{Models, Role, build, tokens};
 use lmlang_engine::{Engine, FlowCode, Limits, SnapshotPolicy, Unnamed};
 use lmlang_graphql::{schema, transport};
 use lmlang_server::{Admit, Config, Hooks};
@@ -53,36 +58,44 @@ pub(crate) async fn start_guarded_over(hooks: impl FnOnce(&Engine) -> Hooks) -> 
 
 /// Starts a server whose flows are these.
 pub(crate) async fn start_flowing(flows: Vec<Arc<dyn FlowCode>>) -> Real {
-    start_real_with_flows(Limits::default(), |_| Hooks::default(), flows).await
+    start_real_with_flows(Limits::default(), |_| Hooks::default(), &Arc::new(Models::none()), flows).await
+}
+
+/// Starts a server whose models say what a script says.
+pub(crate) async fn start_scripted(script: &str) -> Real {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.write_all(script.as_bytes()).expect("it can be written");
+    let settings = ModelSettings {
+        kind: Some(Kind::Script),
+        script: Some(file.path().to_owned()),
+        attempts: Some(1),
+        ..ModelSettings::default()
+    };
+    let settings = Settings::from([(Role::default_role(), settings)]);
+    let models = Arc::new(build(&settings, &|_| None, tokens).expect("the script can be read"));
+    start_real_over(Limits::default(), |_| Hooks::default(), &models).await
 }
 
 async fn start_real_as(limits: Limits, hooks: impl FnOnce(&Engine) -> Hooks) -> Real {
-    let models = Arc::new(lmlang_agents::model::Models::none());
-    start_real_with_flows(
-        limits,
-        hooks,
-        lmlang_agents::flows(
-            &models,
-            lmlang_agents::graph_store::GraphSource::Engine,
-            lmlang_agents::draft::target::ManagerSource::BuiltIn,
-        ),
-    )
-    .await
+    start_real_over(limits, hooks, &Arc::new(Models::none())).await
+}
+
+async fn start_real_over(limits: Limits, hooks: impl FnOnce(&Engine) -> Hooks, models: &Arc<Models>) -> Real {
+    let flows = lmlang_agents::flows(models, GraphSource::Engine, ManagerSource::BuiltIn);
+    start_real_with_flows(limits, hooks, models, flows).await
 }
 
 async fn start_real_with_flows(
     limits: Limits,
     hooks: impl FnOnce(&Engine) -> Hooks,
+    models: &Arc<Models>,
     flows: Vec<Arc<dyn FlowCode>>,
 ) -> Real {
     let db = TestDb::new().await;
     let location = Location::parse(&db.to_string()).expect("the database has a place");
     let store = Store::open(Options::new(location)).await.expect("the store opens");
     let engine = Engine::new(store, limits, SnapshotPolicy::default());
-    engine.interpret_by(lmlang_agents::interpreter(
-        &Arc::new(lmlang_agents::model::Models::none()),
-        lmlang_agents::graph_store::GraphSource::Engine,
-    ));
+    engine.interpret_by(lmlang_agents::interpreter(models, GraphSource::Engine));
     engine.run_flows(flows);
     let config = Config::default();
     let operations = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };

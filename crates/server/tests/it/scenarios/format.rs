@@ -49,6 +49,8 @@ pub(crate) fn scenarios(text: &str) -> Result<Vec<Scenario>, String> {
         }
         let kind = block.kind.split(' ').next().unwrap_or_default();
         match (kind, &mut open) {
+            // What models say, from the beginning on.
+            ("script", None) => {}
             ("graphql" | "http", None) => open = Some((block, String::new())),
             ("json", Some((_, variables))) => *variables = block.text,
             ("answer", Some(_)) => {
@@ -63,6 +65,12 @@ pub(crate) fn scenarios(text: &str) -> Result<Vec<Scenario>, String> {
         Some((block, _)) => Err(format!("line {}: a request without an answer", block.line)),
         None => Ok(scenarios),
     }
+}
+
+/// The script by which models answer in a file, if it has one.
+pub(crate) fn script(text: &str) -> Option<String> {
+    let found = blocks(text).ok()?.into_iter().find(|(_, block)| block.kind == "script");
+    found.map(|(_, block)| block.text)
 }
 
 fn step(request: Block, variables: String, expected: Block) -> Result<Step, String> {

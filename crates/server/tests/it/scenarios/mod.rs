@@ -10,7 +10,7 @@ use format::{Request, Step};
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use crate::real::{Real, start_real};
+use crate::real::{Real, start_real, start_scripted};
 use crate::server::Reply;
 
 /// Set it to have the answers that are given written into the files.
@@ -63,7 +63,10 @@ async fn check(file: &Path) -> Vec<String> {
         Ok(scenarios) => scenarios,
         Err(error) => return vec![format!("{name}: {error}")],
     };
-    let real = start_real().await;
+    let real = match format::script(&text) {
+        None => start_real().await,
+        Some(script) => start_scripted(&script).await,
+    };
     let limits = limits(&real).await;
     let (mut failures, mut answers, mut simulation) = (Vec::new(), Vec::new(), None);
     for scenario in &scenarios {
