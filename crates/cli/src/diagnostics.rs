@@ -144,7 +144,8 @@ fn finding(found: &Diagnostic, checked: &Checked, places: &Places) -> Problem {
     let at = found.at;
     let of: Ref = at.entity;
     let owner = || places.get(at.function?.number());
-    let (line, column) = places.get(of.number).or_else(owner).unwrap_or((1, 1));
+    let spot = places.get(found.spot(checked.program()).number);
+    let (line, column) = spot.or_else(|| places.get(of.number)).or_else(owner).unwrap_or((1, 1));
     let severity = match (refuses(found, places), found.is_incomplete()) {
         (true, _) => Weight::Error,
         (false, true) => Weight::Incomplete,

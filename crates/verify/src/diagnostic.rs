@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use lmlang_ir::ops::Expected;
-use lmlang_ir::{EffectBound, FuncRef, NodeRef, Ref, RegionRef, Source, Type, TypeRef, VarRef};
+use lmlang_ir::{EffectBound, FuncRef, NodeRef, Program, Ref, RegionRef, Source, Type, TypeRef, VarRef};
 
 use crate::code::{Class, Code, Severity};
 
@@ -120,6 +120,20 @@ impl Diagnostic {
     /// The finding with another entity that it is about.
     pub fn beside(self, of: Ref) -> Diagnostic {
         Diagnostic { beside: Some(of), ..self }
+    }
+
+    /// What it is about, where a text has a place of its own for that: of a type with two members of one name, the later
+    /// of these; else the entity that it hangs on.
+    pub fn spot(&self, program: &Program) -> Ref {
+        self.member(program).unwrap_or(self.at.entity)
+    }
+
+    fn member(&self, program: &Program) -> Option<Ref> {
+        let index = self.at.port.filter(|_| self.code == Code::DuplicateName)?;
+        let def = program.type_def(TypeRef::try_from(self.at.entity).ok()?)?;
+        let fields = def.fields().iter().map(|field| field.member);
+        let mut members = fields.chain(def.variants().iter().map(|variant| variant.member));
+        members.nth(usize::from(index)).map(Ref::from)
     }
 
     /// The class of its code.

@@ -116,7 +116,7 @@ impl<'a> Walk<'a> {
         }
         let mut regions = node.regions().iter();
         let first = *regions.next()?;
-        if code == Opcode::If && regions.len() == 0 {
+        if code == Opcode::If && node.regions().len() == 1 {
             self.leave(of);
         }
         Some(Frame { owner: Some(of), nodes: self.nodes(first), regions, entry: self.way.clone() })

@@ -180,19 +180,23 @@ async fn local(view: &View, asked: Asked) -> std::result::Result<VerifyReport, A
         }
         return Ok(reach.report(view, &asked, start));
     }
-    let base = match &asked.since {
-        Some(since) => view.engine().revision(view.open(), Some(since)).await.map_err(fail)?,
-        None => {
-            let parent = view.revision().entry.parents.first().copied();
-            let parent = parent.unwrap_or(view.revision().entry.number);
+    let base = match (&asked.since, view.revision().entry.parents.first()) {
+        (Some(since), _) => Some(view.engine().revision(view.open(), Some(since)).await.map_err(fail)?),
+        (None, Some(&parent)) => {
             let state = view.engine().state(view.open(), parent).await.map_err(fail)?;
-            state.ok_or_else(|| crate::schema::view::not_found("revision", &format!("r{parent}")))?
+            let missing = || crate::schema::view::not_found("revision", &format!("r{parent}"));
+            Some(state.ok_or_else(missing)?)
         }
+        // It made all that there is.
+        (None, None) => None,
     };
     let view = view.clone();
     let run = tokio::task::spawn_blocking(move || {
         let mut reach = Reach::default();
-        reach.changes(&view, &base.checked);
+        match base {
+            Some(base) => reach.changes(&view, &base.checked),
+            None => reach.everything(&view),
+        }
         reach.report(&view, &asked, start)
     });
     run.await.map_err(|_| fail(lmlang_engine::Error::Closed))
@@ -221,10 +225,23 @@ impl Reach {
             self.functions.extend(affected.functions);
             self.outside.extend(affected.outside);
         } else {
-            self.functions.extend(program.functions().map(|(of, _)| of));
-            self.outside.extend(view.findings().outside().map(|found| found.at.entity));
+            self.anything(view);
         }
         self.functions.retain(|of| program.function(*of).is_some());
+    }
+
+    /// What is new with the revision that made the program.
+    fn everything(&mut self, view: &View) {
+        self.anything(view);
+        for (of, function) in view.program().functions() {
+            self.nodes.extend(function.body().nodes().map(|(node, _)| (of, node)));
+        }
+    }
+
+    /// Wherever something can be found.
+    fn anything(&mut self, view: &View) {
+        self.functions.extend(view.program().functions().map(|(of, _)| of));
+        self.outside.extend(view.findings().outside().map(|found| found.at.entity));
     }
 
     /// What an entity can make a difference to: the function that it is part of, or who mentions it or stands in it. Layout
