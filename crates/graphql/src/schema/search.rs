@@ -237,5 +237,20 @@ async fn changed(
         since,
         author: author.map(str::to_owned),
     };
-    view.engine().changed_nodes(view.open(), &what).await.map_err(fail)
+    let mut found = view.engine().changed_nodes(view.open(), &what).await.map_err(fail)?;
+    if what.author.is_none() && !view.is_stored() {
+        found.extend(tried(view).await?);
+    }
+    Ok(found)
+}
+
+/// The nodes that a dry run has made or changed.
+async fn tried(view: &View) -> Result<Vec<NodeRef>, ApiError> {
+    let Some(&parent) = view.revision().entry.parents.first() else { return Ok(Vec::new()) };
+    let Some(base) = view.engine().state(view.open(), parent).await.map_err(fail)? else {
+        return Ok(Vec::new());
+    };
+    let diff = lmlang_history::diff(base.checked.program(), view.program());
+    let changed = diff.functions.iter().flat_map(|function| function.added.iter().chain(&function.modified));
+    Ok(changed.filter_map(|of| NodeRef::try_from(*of).ok()).collect())
 }
