@@ -37,7 +37,8 @@ pub struct Limits {
     pub simulation_threads: usize,
     /// Runs that wait; those above are refused.
     pub waiting_simulations: usize,
-    /// Runs that one caller has begun at the same time, where tokens tell callers apart; those above wait.
+    /// Runs that one caller has begun at the same time, as far as a token or a connection of its own tells it from others;
+    /// those above wait.
     pub simulations_per_caller: usize,
     /// Runs of one caller that wait for others of its own; those above are refused.
     pub waiting_simulations_per_caller: usize,

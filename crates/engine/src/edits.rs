@@ -450,7 +450,8 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
     }
     let finding = |diagnostic: Diagnostic| {
         let (edit, path) = blame(checked.program(), &proposal.edits, &touched, &diagnostic).unzip();
-        let place = edit.and_then(|edit| touched.place_in(edit, diagnostic.at.entity));
+        let spots = [diagnostic.spot(checked.program()), diagnostic.at.entity];
+        let place = edit.and_then(|edit| spots.into_iter().find_map(|spot| touched.place_in(edit, spot)));
         Finding { edit, path: path.unwrap_or_default(), place, diagnostic }
     };
     let findings = errors.into_iter().map(finding).collect();

@@ -178,7 +178,17 @@ impl Grant {
     #[must_use]
     pub fn engine(&self) -> Option<&Engine> {
         let lease = self.0.as_ref()?;
-        lease.token.as_ref().map(|_| &lease.engine)
+        (lease.token.is_some() || lease.engine.share().is_some()).then_some(&lease.engine)
+    }
+
+    /// The same for one connection: its runs are counted for themselves where no token tells its caller from others.
+    #[must_use]
+    pub fn for_connection(mut self) -> Grant {
+        if let Some(lease) = self.0.as_mut().filter(|lease| lease.token.is_none()) {
+            let share = Arc::new(Share::new(lease.engine.limits()));
+            lease.engine = lease.engine.of_caller(&share, None);
+        }
+        self
     }
 
     /// Waits until it is good for nothing any more: at once when it is revoked here, within `tokenRefreshMs` when that

@@ -47,6 +47,8 @@ async fn without_tokens_everybody_comes_in_until_there_is_one() {
     let engine = &fixture.engine;
     let open = engine.admit(None, Unnamed::WithoutTokens).await.expect("there is no token");
     assert!(Scope::ALL.into_iter().all(|scope| open.includes(scope)) && open.token().is_none());
+    // Nobody is told apart, but a connection counts its runs for itself.
+    assert!(open.engine().is_none() && open.clone().for_connection().engine().is_some());
     assert!(matches!(engine.admit(None, Unnamed::Nobody).await, Err(Denied::Missing)));
     let unknown = engine.admit(Some("lml_x"), Unnamed::Everybody).await;
     assert!(matches!(unknown, Err(Denied::Invalid { id: None })), "what is shown must be good");

@@ -129,7 +129,9 @@ pub(crate) async fn create(
                 let told = |found| refuses(found, &places) && (text.is_empty() || is_of_text(found));
                 let found = checked.findings().iter().filter(|(_, found)| told(found));
                 errors.extend(found.map(|(_, found)| {
-                    EditError::in_program(checked.program(), found).at(places.get(found.at.entity.number))
+                    let spot = places.get(found.spot(checked.program()).number);
+                    let place = spot.or_else(|| places.get(found.at.entity.number));
+                    EditError::in_program(checked.program(), found).at(place)
                 }));
             }
             errors.sort_by_key(|error| (error.line.is_none(), error.line, error.column));

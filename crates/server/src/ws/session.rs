@@ -242,6 +242,7 @@ async fn admit(state: &Shared, shown: &Shown, introduction: Introduction) -> Res
         tracing::info!(request_id = %id, code, "a WebSocket was refused");
         closes(outside)
     })?;
+    let grant = grant.for_connection();
     caller::granted(author.as_deref(), author_kind.as_deref(), shown.client.clone(), grant)
         .map_err(|error| Close::bad_request(error.message))
 }
