@@ -8,7 +8,7 @@ use lmlang_store::{Holder, Location, OpenError, Options, Store};
 
 use crate::error::Error;
 use crate::output::say;
-use crate::settings::Settings;
+use crate::settings::{FlowCodes, Settings};
 use crate::spans;
 
 /// How long it takes until a database is tried again that another process has open.
@@ -53,9 +53,9 @@ async fn open_unless(
     // Runs that were left are the server's; those that a command names go on.
     engine.hide_by(settings.redaction()?);
     spans::export(&engine, settings)?;
-    let (codes, interpreter) = settings.flows()?;
+    let FlowCodes { built_in, interpreter } = settings.flows()?;
     engine.interpret_by(interpreter);
-    engine.know_flows(codes);
+    engine.know_flows(built_in);
     Ok(engine)
 }
 
@@ -66,9 +66,9 @@ pub(crate) async fn open_served(settings: &Settings, address: String) -> Result<
     let engine = patiently(settings, |_| false, || open_as(options.clone(), settings.limits())).await?;
     engine.hide_by(settings.redaction()?);
     spans::export(&engine, settings)?;
-    let (codes, interpreter) = settings.flows()?;
+    let FlowCodes { built_in, interpreter } = settings.flows()?;
     engine.interpret_by(interpreter);
-    engine.run_flows(codes);
+    engine.run_flows(built_in);
     Ok(engine)
 }
 

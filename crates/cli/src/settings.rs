@@ -290,6 +290,14 @@ impl Layers {
     }
 }
 
+/// What carries out flows.
+pub(crate) struct FlowCodes {
+    /// The code of those that come with the program.
+    pub(crate) built_in: Vec<Arc<dyn FlowCode>>,
+    /// Carries out those that are declared.
+    pub(crate) interpreter: Arc<dyn Interpreter>,
+}
+
 impl Settings {
     /// The address to listen on.
     pub(crate) fn address(&self) -> Result<SocketAddr, Error> {
@@ -303,8 +311,8 @@ impl Settings {
         models.map(Arc::new).map_err(|error| Error::Models(Box::new(error)))
     }
 
-    /// The code of the flows, and who executes those that are declared.
-    pub(crate) fn flows(&self) -> Result<(Vec<Arc<dyn FlowCode>>, Arc<dyn Interpreter>), Error> {
+    /// The code of the flows.
+    pub(crate) fn flows(&self) -> Result<FlowCodes, Error> {
         let manager = match &self.manager {
             None => ManagerSource::BuiltIn,
             Some(url) => {
@@ -315,7 +323,7 @@ impl Settings {
         // A script goes on where another flow left it, and entities are kept in one place.
         let (models, graph) = (self.models()?, self.graph()?);
         let interpreter = lmlang_agents::interpreter(&models, graph.clone());
-        Ok((lmlang_agents::flows(&models, graph, manager), interpreter))
+        Ok(FlowCodes { built_in: lmlang_agents::flows(&models, graph, manager), interpreter })
     }
 
     /// Where tasks keep entities.

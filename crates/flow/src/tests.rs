@@ -239,6 +239,7 @@ fn ladder_of(row: &str) -> String {
                 format!("{class:?}: attempt {next} at {at}")
             }
             Remedy::Ask(ask) => format!("{class:?}: {}", ask.question),
+            Remedy::Next { node, .. } => format!("{class:?}: on at {node}"),
             Remedy::Stop => format!("{class:?}: stop"),
         });
         before.push(failure);

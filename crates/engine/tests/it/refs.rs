@@ -176,7 +176,7 @@ impl Run {
                 self.look(&branch, Comes::Back).await;
             }
             9 => {
-                if self.checkpoints > 0 && number % 2 == 0 {
+                if self.checkpoints > 0 && number.is_multiple_of(2) {
                     let name = format!("c{}", number % self.checkpoints);
                     self.travel(&branch, Way::Restore(name)).await;
                 } else {
@@ -201,7 +201,8 @@ impl Run {
                 if from == branch {
                     return;
                 }
-                self.merge(&from, &branch, if number % 2 == 0 { Side::Ours } else { Side::Theirs }).await;
+                self.merge(&from, &branch, if number.is_multiple_of(2) { Side::Ours } else { Side::Theirs })
+                    .await;
                 self.look(&branch, Comes::Back).await;
             }
         }
