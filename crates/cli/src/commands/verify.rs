@@ -46,6 +46,9 @@ pub(crate) struct Args {
     /// Only findings in what a change of this can touch, by ref or path; may be given several times.
     #[arg(long, value_name = "REF", conflicts_with_all = ["function", "since"])]
     touched: Vec<String>,
+    /// Also warn of variables that may be read before they are assigned.
+    #[arg(long, conflicts_with = "function")]
+    unassigned: bool,
     /// Tell repairs as well, as lists of edits that `lmlang edit` takes.
     #[arg(long)]
     fixes: bool,
@@ -69,13 +72,14 @@ enum Weight {
 
 const VERIFIED: &str =
     "query(
-  $id: ID, $name: String, $at: String, $scope: VerifyScope!, $since: String, $touched: [String!], $local: Boolean!
+  $id: ID, $name: String, $at: String, $scope: VerifyScope!, $since: String, $touched: [String!], $unassigned: Boolean!,
+  $listed: Boolean!
 ) {
   program(id: $id, name: $name, at: $at) {
     programId name revision { number }
-    verify(scope: $scope, since: $since, touched: $touched) {
+    verify(scope: $scope, since: $since, touched: $touched, unassigned: $unassigned) {
       complete checkedFunctions
-      truncated @include(if: $local) errors @include(if: $local) { ...Found } warnings @include(if: $local) { ...Found }
+      truncated @include(if: $listed) errors @include(if: $listed) { ...Found } warnings @include(if: $listed) { ...Found }
     }
   }
 }";
@@ -126,7 +130,7 @@ struct Verified {
 struct Report {
     complete: bool,
     checked_functions: u64,
-    /// These three only where not all of the program was verified.
+    /// These three only where no list of the program has them.
     truncated: Option<bool>,
     errors: Option<Vec<Found>>,
     warnings: Option<Vec<Found>>,
@@ -237,7 +241,9 @@ impl Args {
         variables["scope"] = if is_local { "LOCAL" } else { "FULL" }.into();
         variables["since"] = self.since.clone().into();
         variables["touched"] = json!((!self.touched.is_empty()).then_some(&self.touched));
-        variables["local"] = is_local.into();
+        variables["unassigned"] = self.unassigned.into();
+        // No list of the program has what was found for this request alone.
+        variables["listed"] = (is_local || self.unassigned).into();
         let found = if self.fixes { FOUND_AND_FIXES } else { FOUND };
         let answer: About<Verified> = client.ask(&format!("{VERIFIED}\n{found}"), &variables).await?;
         let mut verified = answer.program;

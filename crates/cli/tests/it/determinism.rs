@@ -89,6 +89,6 @@ fn two_processes_come_to_the_same_states() {
     let other = revisions(&place(), elsewhere);
     assert_eq!(one, other);
     let kinds: Vec<&str> = one.iter().filter_map(|(kind, _)| kind.as_str()).collect();
-    assert_eq!(kinds, ["restore", "edit", "merge", "checkpoint", "redo", "undo", "edit", "create"]);
+    assert_eq!(kinds, ["RESTORE", "EDIT", "MERGE", "CHECKPOINT", "REDO", "UNDO", "EDIT", "CREATE"]);
     assert!(one.iter().all(|(_, hash)| hash.as_str().is_some_and(|hash| hash.len() == 64)), "{one:?}");
 }
