@@ -6,6 +6,7 @@
 //! limited to some programs.
 
 mod acting;
+mod agent;
 mod named;
 
 use std::sync::Arc;

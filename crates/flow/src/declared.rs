@@ -45,6 +45,8 @@ pub const MOST_ATTEMPTS: u32 = 10;
 pub const MOST_HELD: usize = 1_000;
 /// Most branches that a node opens at once.
 pub const MOST_ARMS: usize = 64;
+/// Most answers of a model within one node.
+pub const MOST_STEPS: u32 = 32;
 /// The longest time that is waited for anything, in milliseconds: 366 days.
 pub const MOST_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
 
@@ -189,6 +191,8 @@ pub enum Action {
     Tool(CallTool),
     /// Asks a model.
     Model(AskModel),
+    /// Has a model call tools until it answers.
+    Agent(RunAgent),
     /// Asks a person.
     Ask(AskPerson),
     /// Goes on where a condition says.
@@ -242,6 +246,38 @@ pub struct AskModel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     /// Most tokens of its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// The channel that takes its answer.
+    pub into: String,
+    /// The next node, or `END`.
+    pub then: String,
+}
+
+/// Has a model call tools until it answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RunAgent {
+    /// Whose settings count, as for a single question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// What it is told before it is asked: a template.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// The task: a template.
+    pub prompt: String,
+    /// The tools that it may call, by name.
+    pub tools: Vec<String>,
+    /// How often it may be asked before it has to have answered: 8 without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_steps: Option<u32>,
+    /// The JSON schema that its answer has to fit; without it, the answer is a text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// How much chance there is in its answers, from 0 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Most tokens of each of its answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
     /// The channel that takes its answer.
@@ -392,6 +428,7 @@ impl Declaration {
             Action::Run(run) => Some(run.flow.as_str()),
             Action::Tool(_)
             | Action::Model(_)
+            | Action::Agent(_)
             | Action::Ask(_)
             | Action::Branch(_)
             | Action::Set(_)
@@ -427,6 +464,7 @@ impl Action {
         match self {
             Action::Tool(_) => "tool",
             Action::Model(_) => "model",
+            Action::Agent(_) => "agent",
             Action::Ask(_) => "ask",
             Action::Branch(_) => "branch",
             Action::Set(_) => "set",
@@ -444,6 +482,7 @@ impl Action {
         match self {
             Action::Tool(CallTool { then, .. })
             | Action::Model(AskModel { then, .. })
+            | Action::Agent(RunAgent { then, .. })
             | Action::Set(SetChannels { then, .. })
             | Action::Run(StartRun { then, .. })
             | Action::Wait(Pause { then, .. }) => vec![one("then", then.as_str())],
@@ -471,7 +510,12 @@ impl Action {
     /// Whether it may lead to the end: not what first waits for something, or opens branches.
     pub(crate) const fn may_end(&self) -> bool {
         match self {
-            Action::Tool(_) | Action::Model(_) | Action::Branch(_) | Action::Set(_) | Action::End(_) => true,
+            Action::Tool(_)
+            | Action::Model(_)
+            | Action::Agent(_)
+            | Action::Branch(_)
+            | Action::Set(_)
+            | Action::End(_) => true,
             Action::Ask(_) | Action::Run(_) | Action::Wait(_) | Action::Parallel(_) | Action::Each(_) => {
                 false
             }

@@ -32,6 +32,7 @@ impl Declared {
         let step = match &node.action {
             Action::Tool(call) => self.call(node, call, state, work).await?,
             Action::Model(question) => self.ask_model(node, question, state, work).await?,
+            Action::Agent(agent) => self.run_agent(node, agent, state, work).await?,
             Action::Ask(question) => ask_person(question, state)?,
             Action::Branch(branches) => branch(branches, state),
             Action::Set(SetChannels { values, then }) => go(then, changed(values, state)?),
@@ -90,10 +91,10 @@ impl Declared {
         work: &mut Work,
     ) -> Result<Step, Halt> {
         let request = self.request(node, question, state, work.failures())?;
-        let judge = |reply: &Reply| answer_of(question, reply).map(drop);
+        let judge = |reply: &Reply| answer_of(question.schema.as_ref(), reply).map(drop);
         let reply = ask_for(&self.parts.models, &request, work, judge).await?;
         let mut update = Update::none().with(PROVIDER, reply.provider.clone());
-        self.take(&mut update, &question.into, answer_of(question, &reply)?);
+        self.take(&mut update, &question.into, answer_of(question.schema.as_ref(), &reply)?);
         Ok(go(&question.then, update))
     }
 
@@ -134,7 +135,7 @@ impl Declared {
     }
 
     /// Has a channel take an answer: in the place of what it holds, or as one more item.
-    fn take(&self, update: &mut Update, into: &str, answer: Value) {
+    pub(super) fn take(&self, update: &mut Update, into: &str, answer: Value) {
         let is_list =
             self.flow.channel(into).is_some_and(|channel| matches!(channel.reducer, Reducer::Append { .. }));
         if !is_list {
@@ -149,8 +150,8 @@ impl Declared {
 }
 
 /// What a model's answer is: its value where it has to fit a schema, its text otherwise, which says something.
-fn answer_of(question: &AskModel, reply: &Reply) -> Result<Value, Failure> {
-    if question.schema.is_some() {
+pub(super) fn answer_of(schema: Option<&Value>, reply: &Reply) -> Result<Value, Failure> {
+    if schema.is_some() {
         let value = reply.value.clone();
         return value.ok_or_else(|| failure(MISMATCH, "the model did not answer in JSON"));
     }
@@ -160,17 +161,17 @@ fn answer_of(question: &AskModel, reply: &Reply) -> Result<Value, Failure> {
     }
 }
 
-fn too_large(error: TooLarge) -> Failure {
+pub(super) fn too_large(error: TooLarge) -> Failure {
     failure("LIMIT_EXCEEDED", error.to_string())
 }
 
 /// Goes on at a node, or ends.
-fn go(then: &str, update: Update) -> Step {
+pub(super) fn go(then: &str, update: Update) -> Step {
     if then == END { Step::end(update) } else { Step::next(then, update) }
 }
 
 /// One more line of what was done.
-fn add_line(update: &mut Update, line: String) {
+pub(super) fn add_line(update: &mut Update, line: String) {
     if line.trim().is_empty() {
         return;
     }

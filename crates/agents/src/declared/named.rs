@@ -2,7 +2,7 @@
 
 use lmlang_flow::State;
 use lmlang_flow::declared::template::{self, Budget, Piece};
-use lmlang_flow::declared::{Action, AskModel, CallTool, Declaration, Mistake, MistakeCode};
+use lmlang_flow::declared::{Action, AskModel, CallTool, Declaration, Mistake, MistakeCode, RunAgent};
 use lmlang_ir::text::nearest;
 use serde_json::{Map, Value};
 
@@ -20,7 +20,15 @@ pub(super) fn mistakes(tools: &dyn ToolRegistry, declaration: &Declaration) -> V
         let place = format!("nodes[{index}].action.{}", node.action.name());
         match &node.action {
             Action::Tool(call) => tool_mistakes(tools, call, &place, &mut mistakes),
-            Action::Model(question) => model_mistakes(question, &place, &mut mistakes),
+            Action::Model(AskModel { role, schema, .. }) => {
+                model_mistakes(role.as_deref(), schema.as_ref(), &place, &mut mistakes);
+            }
+            Action::Agent(RunAgent { role, schema, tools: called, .. }) => {
+                model_mistakes(role.as_deref(), schema.as_ref(), &place, &mut mistakes);
+                for (at, name) in called.iter().enumerate().filter(|(_, name)| tools.get(name).is_none()) {
+                    mistakes.push(unknown(tools, name, format!("{place}.tools[{at}]")));
+                }
+            }
             Action::Ask(_)
             | Action::Branch(_)
             | Action::Set(_)
@@ -34,26 +42,31 @@ pub(super) fn mistakes(tools: &dyn ToolRegistry, declaration: &Declaration) -> V
     mistakes
 }
 
-fn model_mistakes(question: &AskModel, place: &str, mistakes: &mut Vec<Mistake>) {
-    if let Some(Err(error)) = question.role.as_ref().map(|role| role.parse::<Role>()) {
+fn model_mistakes(role: Option<&str>, schema: Option<&Value>, place: &str, mistakes: &mut Vec<Mistake>) {
+    if let Some(Err(error)) = role.map(str::parse::<Role>) {
         mistakes.push(Mistake::new(MistakeCode::BadName, format!("{place}.role"), error.to_string()));
     }
-    if let Some(Err(why)) = question.schema.as_ref().map(compiled) {
+    if let Some(Err(why)) = schema.map(compiled) {
         mistakes.push(Mistake::new(MistakeCode::BadSchema, format!("{place}.schema"), why));
     }
+}
+
+/// A tool that is not there, with those that are near, or all.
+fn unknown(tools: &dyn ToolRegistry, name: &str, place: String) -> Mistake {
+    let names: Vec<&str> = tools.list().iter().map(|spec| spec.name).collect();
+    let near = nearest(name, names.iter().copied());
+    let there: Vec<String> = match near.is_empty() {
+        true => names.iter().map(|name| format!("`{name}`")).collect(),
+        false => near.iter().map(|name| format!("`{name}`")).collect(),
+    };
+    let message = format!("no tool is called `{name}`: there is {}", there.join(", "));
+    Mistake::new(MistakeCode::UnknownTool, place, message)
 }
 
 fn tool_mistakes(tools: &dyn ToolRegistry, call: &CallTool, place: &str, mistakes: &mut Vec<Mistake>) {
     let CallTool { name, arguments, .. } = call;
     let Some(tool) = tools.get(name) else {
-        let names: Vec<&str> = tools.list().iter().map(|spec| spec.name).collect();
-        let near = nearest(name, names.iter().copied());
-        let there: Vec<String> = match near.is_empty() {
-            true => names.iter().map(|name| format!("`{name}`")).collect(),
-            false => near.iter().map(|name| format!("`{name}`")).collect(),
-        };
-        let message = format!("no tool is called `{name}`: there is {}", there.join(", "));
-        mistakes.push(Mistake::new(MistakeCode::UnknownTool, format!("{place}.name"), message));
+        mistakes.push(unknown(tools, name, format!("{place}.name")));
         return;
     };
     let place = format!("{place}.arguments");

@@ -262,6 +262,59 @@ async fn branches_are_opened_and_runs_of_other_flows_are_waited_for() {
     assert_eq!(asks, RunStatus::Completed, "what is not there is no list of anything");
 }
 
+/// Whatever a model calls is told to it, also what does not work, until it answers.
+#[tokio::test]
+async fn a_model_calls_tools_until_it_answers() {
+    const ANSWERS: &str = r#"
+[[reply]]
+contains = ["Note it"]
+tool_calls = [{ name = "add_node", arguments = { label = "Note", key = "n" } }]
+
+[[reply]]
+tool_calls = [{ name = "add_edge", arguments = { from = { label = "Note", key = "n" }, type = "IN", to = { label = "Box", key = "b" } } }]
+
+[[reply]]
+prompt_contains = ["error: "]
+text = "It is noted, in no box."
+"#;
+    let mut flow = json!({
+        "name": "noting",
+        "input": { "type": "object", "properties": { "task": { "type": "string" } } },
+        "channels": { "answer": {} },
+        "nodes": [{
+            "name": "note",
+            "action": { "agent": {
+                "prompt": "{{task}}", "tools": ["add_node", "add_edge"], "into": "answer", "then": "END",
+            } },
+        }],
+    });
+    let world = world(script(ANSWERS), &[flow.clone()]).await;
+    let noted = start(&world.engine, "noting", json!({ "task": "Note it" })).await.expect("it begins");
+    let came = state(&world.engine, &noted).await;
+    assert_eq!((noted.status, &came["answer"]), (RunStatus::Completed, &json!("It is noted, in no box.")));
+    assert_eq!(came["progress"].as_array().map(Vec::len), Some(1), "{came}");
+    let spans = world.engine.span_page(&noted, 0, 100).await.expect("they are read").items;
+    let of = |kind: &str| spans.iter().filter(|span| span.kind == kind).count();
+    assert_eq!((of("model"), of("tool")), (3, 2));
+    let unused = world.models.unused();
+    assert!(unused.is_empty(), "{unused:?}");
+
+    // One that never answers has failed; tools that are not there are told when it is declared.
+    flow["nodes"][0]["action"]["agent"]["mostSteps"] = json!(1);
+    flow["nodes"][0]["attempts"] = json!(1);
+    let endless = script(
+        "[[reply]]\ntool_calls = [{ name = \"add_node\", arguments = { label = \"Note\", key = \"n\" } }]\n",
+    );
+    let World { engine, .. } = &crate::declared::world(endless, &[flow.clone()]).await;
+    let asking = start(engine, "noting", json!({ "task": "Note it" })).await.expect("it begins");
+    let machine = engine.run_machine(&asking).await.expect("it can be read");
+    let question = &machine.interrupts().next().expect("it asks").ask.question;
+    assert!(question.ends_with("(AGENT_TOO_LONG). Go on?"), "{question}");
+    flow["nodes"][0]["action"]["agent"]["tools"] = json!(["add_node", "fly"]);
+    let refused = engine.register_flow(&flow, true, &call()).await.expect("it is answered").mistakes;
+    assert_eq!(refused[0].path, "nodes[0].action.agent.tools[1]");
+}
+
 /// A tool that refuses has the node tried again, then a person is asked, as in every flow; or the run goes on where the node says.
 #[tokio::test]
 async fn what_fails_goes_up_the_ladder() {

@@ -7,8 +7,8 @@ use crate::declared::condition::Part;
 use crate::declared::template::{self, Path, Piece};
 use crate::declared::{
     Action, AskModel, AskPerson, Branches, CallTool, Declaration, DeclaredNode, Each, Finish, MOST_ARMS,
-    MOST_ATTEMPTS, MOST_HELD, MOST_MS, MOST_NODES, MOST_VISITS, Mistake, MistakeCode, OnFailure, PROGRESS,
-    PROVIDER, Parallel, Pause, SetChannels, StartRun,
+    MOST_ATTEMPTS, MOST_HELD, MOST_MS, MOST_NODES, MOST_STEPS, MOST_VISITS, Mistake, MistakeCode, OnFailure,
+    PROGRESS, PROVIDER, Parallel, Pause, RunAgent, SetChannels, StartRun,
 };
 use crate::definition::{ATTEMPTS, Channel, Definition, END, Fallback, NodeKind, NodeSpec, Reducer, Timeout};
 use crate::step::AskKind;
@@ -83,6 +83,7 @@ fn spec(node: &DeclaredNode) -> NodeSpec {
         Action::Branch(_) => (NodeKind::Gate, None),
         Action::Tool(_)
         | Action::Model(_)
+        | Action::Agent(_)
         | Action::Set(_)
         | Action::Run(_)
         | Action::Wait(_)
@@ -233,15 +234,19 @@ impl Looking<'_> {
                 }
             }
             Action::Model(AskModel { system, prompt, into, temperature, max_tokens, .. }) => {
-                if let Some(system) = system {
-                    self.text(&format!("{place}.system"), system);
+                self.asked(place, (system.as_deref(), prompt.as_str()), (*temperature, *max_tokens));
+                self.takes_any(&format!("{place}.into"), into);
+            }
+            Action::Agent(agent) => {
+                let RunAgent { system, prompt, tools, most_steps, into, temperature, max_tokens, .. } = agent;
+                self.asked(place, (system.as_deref(), prompt.as_str()), (*temperature, *max_tokens));
+                if tools.is_empty() {
+                    let message = "it calls no tool: `model` asks one question";
+                    self.found(MistakeCode::BadField, format!("{place}.tools"), message);
                 }
-                self.text(&format!("{place}.prompt"), prompt);
-                if temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
-                    self.found(MistakeCode::BadBound, format!("{place}.temperature"), "it is 0 to 2");
-                }
-                if *max_tokens == Some(0) {
-                    self.found(MistakeCode::BadBound, format!("{place}.maxTokens"), "it is 1 at least");
+                if most_steps.is_some_and(|most| !(1..=MOST_STEPS).contains(&most)) {
+                    let message = format!("it is 1 to {MOST_STEPS}");
+                    self.found(MistakeCode::BadBound, format!("{place}.mostSteps"), message);
                 }
                 self.takes_any(&format!("{place}.into"), into);
             }
@@ -279,6 +284,25 @@ impl Looking<'_> {
                 self.path(&format!("{place}.items"), items);
                 self.takes_one(&format!("{place}.item"), item);
             }
+        }
+    }
+
+    /// What a model is told and asked, and how it answers.
+    fn asked(
+        &mut self,
+        place: &str,
+        (system, prompt): (Option<&str>, &str),
+        (temperature, tokens): (Option<f64>, Option<u32>),
+    ) {
+        if let Some(system) = system {
+            self.text(&format!("{place}.system"), system);
+        }
+        self.text(&format!("{place}.prompt"), prompt);
+        if temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
+            self.found(MistakeCode::BadBound, format!("{place}.temperature"), "it is 0 to 2");
+        }
+        if tokens == Some(0) {
+            self.found(MistakeCode::BadBound, format!("{place}.maxTokens"), "it is 1 at least");
         }
     }
 

@@ -59,8 +59,15 @@ fn full() -> Value {
             { "name": "rest", "action": { "wait": { "ms": 5, "then": "spread" } } },
             { "name": "spread", "action": { "parallel": { "arms": [{ "node": "one", "given": { "ticket": 1 } }], "join": "all" } } },
             { "name": "one", "action": { "set": { "values": { "count": 1 }, "then": "END" } } },
-            { "name": "all", "action": { "each": { "items": "tickets", "item": "ticket", "node": "one", "join": "close" } } },
+            { "name": "all", "action": { "each": { "items": "tickets", "item": "ticket", "node": "one", "join": "work" } } },
             { "name": "close", "action": { "end": { "values": { "reply": null } } } },
+            {
+                "name": "work",
+                "action": { "agent": {
+                    "system": "Be brief.", "prompt": "Look after {{report}}", "tools": ["query_graph"], "mostSteps": 5,
+                    "into": "sorted", "then": "close",
+                } },
+            },
         ],
     })
 }
@@ -212,6 +219,14 @@ fn what_is_wrong_is_told_with_its_place() {
     check("/nodes/6/action/parallel/arms", json!([]), "BAD_BOUND nodes[6].action.parallel.arms: ");
     check("/nodes/7/action/set/values", json!({ "x": 1 }), "UNKNOWN_CHANNEL nodes[7].action.set.values.x: ");
     check("/nodes/8/action/each/items", json!("{{tickets}}"), "BAD_TEMPLATE nodes[8].action.each.items: ");
+    let agent = "/nodes/10/action/agent";
+    check(&format!("{agent}/tools"), json!([]), "BAD_FIELD nodes[10].action.agent.tools: ");
+    check(
+        &format!("{agent}/mostSteps"),
+        json!(33),
+        "BAD_BOUND nodes[10].action.agent.mostSteps: it is 1 to 32",
+    );
+    check(&format!("{agent}/system"), json!("{{x}}"), "UNKNOWN_CHANNEL nodes[10].action.agent.system: ");
     check("/nodes/9/name", json!("one"), "NAME_TAKEN nodes[9].name: there are two nodes `one`");
 
     assert!(
