@@ -120,17 +120,16 @@ fn placed(declaration: &Declaration, problem: &Problem) -> Mistake {
     let (code, path) = match problem {
         Problem::BadName { what, name } => (MistakeCode::BadName, named(what, name)),
         Problem::NameTaken { what, name } => (MistakeCode::NameTaken, named(what, name)),
+        Problem::MissingTarget { .. } if declaration.nodes.is_empty() => {
+            return Mistake::new(MistakeCode::BadBound, "nodes", "a flow has a node at least");
+        }
         Problem::MissingTarget { from, to } => {
             let of = last(from).map(|index| (index, declaration.nodes[index].targets()));
             let found = of.and_then(|(index, targets)| {
                 let (place, _) = targets.into_iter().find(|(_, target)| target == to)?;
                 Some(format!("nodes[{index}].{place}"))
             });
-            let path = found.unwrap_or_else(|| match declaration.nodes.is_empty() {
-                true => "nodes".to_owned(),
-                false => "entry".to_owned(),
-            });
-            (MistakeCode::MissingTarget, path)
+            (MistakeCode::MissingTarget, found.unwrap_or_else(|| "entry".to_owned()))
         }
         Problem::Unreachable { node: name } => (MistakeCode::Unreachable, node(name)),
         Problem::UnboundedCycle { nodes } => {

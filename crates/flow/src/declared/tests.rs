@@ -141,7 +141,7 @@ fn what_is_wrong_is_told_with_its_place() {
     };
     check("/name", json!("Triage"), "BAD_NAME name: `Triage` is no name of a flow");
     check("/nme", json!("x"), "BAD_FIELD nme: unknown field `nme`");
-    check("/nodes", json!([]), "MISSING_TARGET nodes: `entry` leads to ``, which is no node");
+    check("/nodes", json!([]), "BAD_BOUND nodes: a flow has a node at least");
     check("/entry", json!("x"), "MISSING_TARGET entry: `entry` leads to `x`");
     check("/input/type", json!("string"), "BAD_SCHEMA input.type: ");
     check("/input/properties/Bad", json!({}), "BAD_NAME input.properties.Bad: ");
