@@ -13,6 +13,9 @@ use crate::run::{Run, Task};
 use crate::state::{StateError, Update};
 use crate::step::{Ask, AskKind, Goto, Step};
 
+/// Most branches that a run has at once, with those that have ended and whose join has not come.
+pub const MOST_BRANCHES: usize = 1_024;
+
 /// Why what a node answered is not taken: its code and its definition disagree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
@@ -40,6 +43,14 @@ pub enum Refused {
         /// How often it may.
         most: u32,
     },
+    /// A run would have more branches than it may.
+    #[error("with those that `{node}` opens, the run has {found} branches, and it may have {MOST_BRANCHES}")]
+    Branches {
+        /// The node.
+        node: String,
+        /// How many there would be.
+        found: usize,
+    },
     /// It asks what the ladder asks, and takes the answer nowhere.
     #[error("the question of `{node}` has no channel for its answer")]
     Unheard {
@@ -62,6 +73,7 @@ impl Refused {
             Refused::Target { .. } => "FLOW_BAD_TARGET",
             Refused::Update { .. } => "FLOW_BAD_UPDATE",
             Refused::Visits { .. } => "FLOW_TOO_LONG",
+            Refused::Branches { .. } => "FLOW_TOO_WIDE",
             Refused::Unheard { .. } => "FLOW_BAD_UPDATE",
             Refused::Gone { .. } => "FLOW_GONE",
         }
@@ -134,6 +146,10 @@ impl Run {
             return Err(Refused::Unheard { node: node() });
         }
         if let Goto::Fork { arms, .. } = &step.goto {
+            let found = self.branches.len() + arms.len();
+            if found > MOST_BRANCHES {
+                return Err(Refused::Branches { node: node(), found });
+            }
             for arm in arms {
                 branch.state.check(self.flow(), &arm.given).map_err(update)?;
             }

@@ -30,7 +30,7 @@ pub enum Goto {
         then: String,
     },
     /// In several branches at once, each with the state of this one; when all have ended their updates are taken in, in the
-    /// order of the arms, whichever ended first.
+    /// order of the arms, whichever ended first. A run has [`MOST_BRANCHES`](crate::plan::MOST_BRANCHES) at most.
     Fork {
         /// The branches.
         arms: Vec<Arm>,

@@ -410,6 +410,18 @@ fn steps_go_only_where_their_nodes_lead() {
         refused(Step::to(goto, Update::none())),
         "the run has come to `ask` 1000 times, which is the most"
     );
+    let open = |arms: usize| {
+        let arm = Arm { node: "add".to_owned(), given: Update::none() };
+        let goto = Goto::Fork { arms: vec![arm; arms], join: "add".to_owned() };
+        writer.run.finished(&task, Step::to(goto, Update::none()), 0, 0, 0)
+    };
+    assert!(open(1_023).is_ok());
+    let wide = open(1_024).expect_err("there are too many");
+    assert_eq!(wide.code(), "FLOW_TOO_WIDE");
+    assert_eq!(
+        wide.to_string(),
+        "with those that `open` opens, the run has 1025 branches, and it may have 1024"
+    );
 }
 
 fn effect(task: &Task, index: u32, digest: &str) -> Intent {
