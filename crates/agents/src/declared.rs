@@ -1,9 +1,9 @@
 //! Flows that are declared, executed: their nodes call the tools that agents have, and ask the models that are configured.
 //!
 //! What a declaration may say is [`lmlang_flow::declared`]'s; here is what becomes of it. A node does one thing: it fills its
-//! templates with what the run carries, has its one effect, and says what the run carries on. Everything else is as in flows that
-//! are code: receipts, the ladder, questions, traces. Tools see what tools of `act` see, so that a run is begun by nobody who is
-//! limited to some programs.
+//! templates with what the run carries, asks or calls what it is for, and says what the run carries on. Everything else is as in
+//! flows that are code: receipts, the ladder, questions, traces. Tools see what tools of `act` see, so that a run is begun by nobody
+//! who is limited to some programs.
 
 mod acting;
 mod agent;

@@ -15,8 +15,8 @@
 //! * **Templates.** Texts of actions are [`template`]s; what they become is bounded, so that no loop doubles what a run carries.
 //! * **Versions** are counted by whoever keeps declarations: one more for each that is another than the one before.
 //!
-//! Nodes are pure but for their actions, and an action has at most one effect. So a run of a declared flow is what every run is:
-//! resumed, forked, taken back and replayed without asking anything outside twice.
+//! Nodes are pure but for their actions, and an action has one effect at most, or, of a model that calls tools, one after the other.
+//! So a run of a declared flow is what every run is: resumed, forked, taken back and replayed without asking anything outside twice.
 
 mod check;
 pub mod condition;
