@@ -97,7 +97,10 @@ impl FlowCode for Declared {
                 return Err(Error::Unsupported { what });
             }
             if let Some(error) = self.input.iter_errors(input).next() {
-                return Err(input::wrong(&field(&error.instance_path().to_string()), error.to_string()));
+                let place = field(&error.instance_path().to_string());
+                let message =
+                    if place.is_empty() { error.to_string() } else { format!("`{place}`: {error}") };
+                return Err(input::wrong(&place, message));
             }
             let mut update = self.carried(before);
             for (name, value) in input.as_object().into_iter().flatten() {

@@ -32,6 +32,16 @@ pub(crate) fn object(fields: &[String], file: Option<&Path>) -> Result<Value, Er
     Ok(Value::Object(object))
 }
 
+/// Has fields be texts as they were given, where the schema of the object says that they are texts.
+pub(crate) fn as_texts(object: &mut Value, fields: &[String], schema: &Value) {
+    let given = fields.iter().filter_map(|field| field.split_once('='));
+    for (name, value) in given.filter(|(_, value)| !value.starts_with('@')) {
+        if schema["properties"][name]["type"] == "string" {
+            object[name] = Value::String(value.to_owned());
+        }
+    }
+}
+
 /// An object that is given as JSON.
 pub(crate) fn read(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
     serde_json::from_str(text)
@@ -39,6 +49,8 @@ pub(crate) fn read(text: &str) -> Result<Map<String, Value>, serde_json::Error> 
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn check(fields: &[&str], expect: &str) {
@@ -58,5 +70,16 @@ mod tests {
         );
         check(&["a=b=c"], r#"{"a":"b=c"}"#);
         check(&["a"], "`a` is not `name=value`");
+    }
+
+    #[test]
+    fn what_has_to_be_a_text_is_one() {
+        let schema = json!({ "properties": { "a": { "type": "string" }, "b": { "type": "integer" } } });
+        let fields = ["a=5", "b=5", "c=5"].map(str::to_owned);
+        let mut given = object(&fields, None).expect("they are fields");
+        as_texts(&mut given, &fields, &schema);
+        assert_eq!(given, json!({ "a": "5", "b": 5, "c": 5 }));
+        as_texts(&mut given, &fields, &Value::Null);
+        assert_eq!(given, json!({ "a": "5", "b": 5, "c": 5 }));
     }
 }

@@ -204,7 +204,10 @@ async fn what_a_run_is_begun_with_has_to_fit() {
         }
     };
     assert_eq!(refused(json!({})).await, "input.input: \"report\" is a required property");
-    assert_eq!(refused(json!({ "report": 5 })).await, "input.input.report: 5 is not of type \"string\"");
+    assert_eq!(
+        refused(json!({ "report": 5 })).await,
+        "input.input.report: `report`: 5 is not of type \"string\""
+    );
     let more = refused(json!({ "report": "x", "other": 1 })).await;
     assert!(more.starts_with("input.input: Additional properties are not allowed"), "{more}");
 }

@@ -49,7 +49,8 @@ enum Action {
     Start {
         /// The flow, by name.
         flow: String,
-        /// What it is started with: `name=value`; a value that is no JSON is a text, and `@FILE` is the text of a file.
+        /// What it is started with: `name=value`; a value is a text if it is no JSON, or if its field is one, and `@FILE` is the
+        /// text of a file.
         #[arg(value_name = "NAME=VALUE")]
         fields: Vec<String>,
         /// What it is started with, as a JSON object in a file, or `-` for standard input.
@@ -200,6 +201,8 @@ enum Standing {
 const FLOWS: &str =
     "query { flows { name version doc definitionHash nodes { name kind targets doc } dot mermaid } }";
 
+const INPUT: &str = "query($id: ID!) { flow(id: $id) { inputSchema } }";
+
 const START: &str = "mutation($input: StartRunInput!) { made: startRun(input: $input) { run { id } } }";
 
 const RUNS: &str =
@@ -304,12 +307,16 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         Action::List { flow, picture } => list(flow.as_deref(), *picture, settings, output),
         Action::Declared(action) => declared::run(action, settings, output),
         Action::Start { flow, fields, input, session, deadline } => {
-            let given = fields::object(fields, input.as_deref())?;
+            let mut given = fields::object(fields, input.as_deref())?;
             let deadline = deadline.map(|deadline| deadline.num_milliseconds());
-            let input = json!({
-                "flow": flow, "input": given, "sessionId": session, "deadlineMs": deadline,
-            });
             with_client(settings, Missing::Refuse, async |client| {
+                if !fields.is_empty() {
+                    let answer: Value = client.ask(INPUT, &json!({ "id": flow })).await?;
+                    fields::as_texts(&mut given, fields, &answer["flow"]["inputSchema"]);
+                }
+                let input = json!({
+                    "flow": flow, "input": given, "sessionId": session, "deadlineMs": deadline,
+                });
                 let made: Made = client.change(START, input, "lmlang flow runs").await?;
                 say(format_args!("began {}", made.made.run.id));
                 wait_for(client, &made.made.run.id, 0, patience(settings), output).await
