@@ -3,7 +3,19 @@ import { useEffect, useMemo, useState } from 'react';
 import type { RunStatus } from '../../generated/graphql';
 import { openLayoutPlace } from '../../lib/layout';
 import { Message, Skeleton, useMedia } from '../../ui';
-import { asked, END, marksOf, pictureOf, spoken, waysOf, type FlowNode, type Mark, type Picture } from './picture';
+import {
+  asked,
+  END,
+  leadsTo,
+  marksOf,
+  pictureOf,
+  sparesOf,
+  spoken,
+  waysOf,
+  type FlowNode,
+  type Mark,
+  type Picture,
+} from './picture';
 import type { Step } from './timeline';
 import './picture.css';
 
@@ -25,7 +37,7 @@ export function FlowPicture(props: {
   const down = useMedia(NARROW);
   const [picture, setPicture] = useState<Picture | null>(null);
   const [failed, setFailed] = useState(false);
-  const shape = JSON.stringify(flow.nodes.map(({ name, targets }) => [name, targets]));
+  const shape = JSON.stringify(flow.nodes.map((node) => [node.name, leadsTo(node)]));
 
   useEffect(() => {
     let left = false;
@@ -48,6 +60,7 @@ export function FlowPicture(props: {
 
   const marks = useMemo(() => marksOf(flow.nodes, steps, run), [flow, steps, run]);
   const ways = useMemo(() => waysOf(steps, run.status), [steps, run.status]);
+  const spares = useMemo(() => sparesOf(flow.nodes), [flow]);
   const kinds = new Map(flow.nodes.map(({ name, kind }) => [name, kind]));
   const NEW: Mark = { visits: 0, state: 'new' };
   return (
@@ -80,7 +93,7 @@ export function FlowPicture(props: {
             {picture.ways.map(({ id, points }) => (
               <polyline
                 key={id}
-                className={ways.has(id) ? 'flow-way gone' : 'flow-way'}
+                className={['flow-way', ways.has(id) && 'gone', spares.has(id) && 'spare'].filter(Boolean).join(' ')}
                 points={points.map(({ x, y }) => `${x},${y}`).join(' ')}
                 markerEnd={`url(#flow-${ways.has(id) ? 'tip-gone' : 'tip'})`}
               />
@@ -121,7 +134,7 @@ export function FlowPicture(props: {
               </tr>
             </thead>
             <tbody>
-              {flow.nodes.map(({ name, kind, doc, targets }) => (
+              {flow.nodes.map(({ name, kind, doc, targets, onFailure }) => (
                 <tr key={name}>
                   <th scope="row" className="mono">
                     {name}
@@ -130,7 +143,10 @@ export function FlowPicture(props: {
                   <td>
                     <span className="muted">{KINDS[kind] ?? kind.toLowerCase()}</span> {doc && <Message>{doc}</Message>}
                   </td>
-                  <td className="mono">{targets.map((target) => (target === END ? 'the end' : target)).join(', ')}</td>
+                  <td className="mono">
+                    {targets.map((target) => (target === END ? 'the end' : target)).join(', ')}
+                    {onFailure !== null && <span className="muted"> when it fails: {onFailure}</span>}
+                  </td>
                   <td>{spoken(marks.get(name) ?? NEW)}</td>
                 </tr>
               ))}

@@ -22,7 +22,7 @@ export function RunsView() {
   const search = useSearch({ from: '/runs' });
   const navigate = useNavigate();
   const lacks = useCaller().lacks('EDIT');
-  const flows = useAsk(FlowsDocument, {}, { requestPolicy: 'cache-first' });
+  const flows = useAsk(FlowsDocument, {});
   const filter = { flow: search.flow ?? null, status: search.status ?? null, session: search.session ?? null };
   const { items, total, problem, fetching, more, refresh, live } = useRuns(filter);
   useEffect(() => setTitle('Runs'), []);

@@ -24,7 +24,7 @@ type Flow = NonNullable<FlowsQuery['flows']>[number];
 
 /** The form that starts a run of a flow. */
 export function StartForm({ search }: { search: StartSearch }) {
-  const flows = useAsk(FlowsDocument, {}, { requestPolicy: 'cache-first' });
+  const flows = useAsk(FlowsDocument, {});
   const from = useAsk(RunInputDocument, { id: search.from ?? '' }, { pause: search.from === undefined });
   const id = useId();
   const of = JSON.stringify(search);
@@ -36,7 +36,9 @@ export function StartForm({ search }: { search: StartSearch }) {
   if (all.length === 0)
     return (
       <Empty icon={Play} title="This server knows no flow">
-        <p>Flows are registered when the server starts.</p>
+        <p>
+          <code>lmlang flow register</code> declares one.
+        </p>
       </Empty>
     );
   const name = chosen ?? search.flow ?? from.data?.run?.flow.name ?? all[0]?.name;

@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
 
 import type { RunStatus } from '../../generated/graphql';
-import { asked, END, marksOf, pictureOf, spoken, waysOf, type FlowNode } from './picture';
+import { asked, END, marksOf, pictureOf, sparesOf, spoken, waysOf, type FlowNode } from './picture';
 import type { Step } from './timeline';
 
-const node = (name: string, ...targets: string[]): FlowNode => ({ name, targets, kind: 'TASK', doc: '' });
+const node = (name: string, ...targets: string[]): FlowNode => ({
+  name,
+  targets,
+  onFailure: null,
+  kind: 'TASK',
+  doc: '',
+});
 const NODES = [node('verify', 'ask', 'verify'), node('ask', 'commit', END), node('commit', END)];
 const step = (index: number, name: string, more: Partial<Step> = {}) =>
   ({ index, node: name, branch: '', attempt: 1, goto: null, error: null, ...more }) as Step;
@@ -39,6 +45,12 @@ test('ways that were gone are those between steps, not between tries', () => {
 test('the layout is asked for each way once, and only to nodes that there are', () => {
   const { children, edges } = asked([node('a', 'b', 'b', 'gone'), node('b')], false);
   expect([children?.map(({ id }) => id), edges?.map(({ id }) => id)]).toEqual([['a', 'b'], ['a → b']]);
+});
+
+test('where a run goes on when a node has failed is a way of its own', () => {
+  const nodes = [{ ...node('a', 'b'), onFailure: 'c' }, { ...node('b', 'c'), onFailure: 'c' }, node('c', END)];
+  expect(asked(nodes, false).edges?.map(({ id }) => id)).toEqual(['a → b', 'a → c', 'b → c', 'c → END']);
+  expect([...sparesOf(nodes)]).toEqual(['a → c']);
 });
 
 test('an answer of the layout is a picture', () => {

@@ -8,6 +8,8 @@ import type { Step } from './timeline';
 export interface FlowNode {
   name: string;
   targets: readonly string[];
+  /** Where a run goes on when it has failed there for good. */
+  onFailure: string | null;
   kind: string;
   doc: string;
 }
@@ -95,6 +97,17 @@ export function widthOf(name: string): number {
   return Math.max(64, Math.ceil(name.length * CHARACTER) + 44);
 }
 
+/** Where a node may lead, to each once: where it says, and where the run goes on when it has failed. */
+export function leadsTo({ targets, onFailure }: FlowNode): string[] {
+  return [...new Set(onFailure === null ? targets : [...targets, onFailure])];
+}
+
+/** The ways that are gone by failures alone. */
+export function sparesOf(nodes: readonly FlowNode[]): Set<string> {
+  const spares = nodes.filter(({ targets, onFailure }) => onFailure !== null && !targets.includes(onFailure));
+  return new Set(spares.map(({ name, onFailure }) => `${name} → ${onFailure}`));
+}
+
 /** What the layout is asked. Names of nodes are its ids. */
 export function asked(nodes: readonly FlowNode[], down: boolean): ElkNode {
   const names = [
@@ -116,10 +129,10 @@ export function asked(nodes: readonly FlowNode[], down: boolean): ElkNode {
       'elk.padding': '[top=10,left=10,bottom=10,right=10]',
     },
     children: names.map((name) => ({ id: name, width: name === END ? 44 : widthOf(name), height: HEIGHT })),
-    edges: nodes.flatMap(({ name, targets }) =>
-      [...new Set(targets)]
+    edges: nodes.flatMap((node) =>
+      leadsTo(node)
         .filter((target) => known.has(target))
-        .map((target) => ({ id: `${name} → ${target}`, sources: [name], targets: [target] })),
+        .map((target) => ({ id: `${node.name} → ${target}`, sources: [node.name], targets: [target] })),
     ),
   };
 }

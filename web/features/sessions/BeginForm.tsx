@@ -15,7 +15,7 @@ import { isAboutProgram, talkingOf, titleOf, wordsFieldOf, type Flow } from './m
 
 /** Begins a conversation with one of the flows that hold some. */
 export function BeginForm({ flow: given, program }: { flow?: string | undefined; program?: string | undefined }) {
-  const flows = useAsk(FlowsDocument, {}, { requestPolicy: 'cache-first' });
+  const flows = useAsk(FlowsDocument, {});
   const all = flows.data?.flows;
   if (flows.problem && !all) return <ProblemPanel problem={flows.problem} onRetry={flows.refresh} />;
   if (!all) return <SkeletonRows rows={4} label="Loading the flows" />;
@@ -23,7 +23,7 @@ export function BeginForm({ flow: given, program }: { flow?: string | undefined;
   if (talking.length === 0)
     return (
       <Empty icon={MessagesSquare} title="No flow of this server holds conversations">
-        <p>Flows are registered when the server starts. One that is started by words alone can be talked with.</p>
+        <p>One that is started by words alone can be talked with.</p>
       </Empty>
     );
   return <Words flows={talking} given={given} about={program ?? ''} />;

@@ -49,7 +49,7 @@ function Conversation({ id }: { id: string }) {
   const { head, runs, states, live, listening, working, reread } = talk;
   const { busy, problem, send } = useTurn(id);
   const { name, lacks: lacksScope } = useCaller();
-  const flows = useAsk(FlowsDocument, {}, { requestPolicy: 'cache-first' });
+  const flows = useAsk(FlowsDocument, {});
   const [opening] = useState(() => openingOf(id));
   const [words, setWords] = useKept(`words ${id}`, () => '');
   const [toBegin, setToBegin] = useState(opening !== null);
