@@ -1,13 +1,16 @@
 //! Who made an entity, and who changed it last: also through merges, which bring in what others did on another branch.
 
+use std::sync::Arc;
+
 use lmlang_history::Touched;
 use lmlang_history::log::{Header, RevisionKind};
 use lmlang_ir::Ref;
-use lmlang_store::FIRST_SEQ;
+use lmlang_store::{FIRST_SEQ, HistoryFilter, Stretch};
 
 use crate::branches::MAIN_BRANCH;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
+use crate::records;
 use crate::timeline::Revision;
 
 impl Engine {
@@ -52,7 +55,7 @@ impl Engine {
         owner: Option<Ref>,
     ) -> Result<Option<u64>, Error> {
         if let (true, Some(target)) = (entry.kind.goes_along_line(), entry.target) {
-            return match self.touching(open, of, owner, target, 1).await?.pop() {
+            return match self.last_touching(open, of, owner, target).await? {
                 Some(newest) => Ok(Some(newest.number)),
                 None => self.made_with(open, owner, target).await,
             };
@@ -61,12 +64,12 @@ impl Engine {
         if self.has_settled(open, entry, of).await? {
             return Ok(None);
         }
-        let Some(newest) = self.touching(open, of, owner, *theirs, 1).await?.pop() else {
+        let Some(newest) = self.last_touching(open, of, owner, *theirs).await? else {
             return self.made_with(open, owner, *theirs).await;
         };
         // Mostly there is nothing to be looked for among what both come from.
         let their_way = self.way(open, *theirs).await?;
-        let ours_newest = self.touching(open, of, owner, *ours, 1).await?.pop();
+        let ours_newest = self.last_touching(open, of, owner, *ours).await?;
         let is_theirs = match ours_newest {
             Some(newest) if !their_way.holds(&newest) => {
                 let own = self.kinship(open, *ours, *theirs).await?.first;
@@ -114,20 +117,62 @@ impl Engine {
         owner: Option<Ref>,
     ) -> Result<Touched, Error> {
         let (head, newest) = (open.timeline.head(), revision.entry.number);
-        let known = match head.branches.numbered(revision.entry.branch) {
-            Some(branch) => self.tip(open, &head, &branch.name).await?.provenance,
-            None if revision.entry.branch == MAIN_BRANCH => head.main.provenance.clone(),
+        let tip = match head.branches.numbered(revision.entry.branch) {
+            Some(branch) => self.tip(open, &head, &branch.name).await?,
+            None if revision.entry.branch == MAIN_BRANCH => head.main.clone(),
             // Of a branch that is gone only the log knows.
             None => return self.touched_in_log(open, newest, of, owner).await,
         };
-        let touched = known.of(of, owner, FIRST_SEQ);
+        let touched = tip.provenance.of(of, owner, FIRST_SEQ);
         if touched.modified <= newest {
-            return Ok(touched);
+            let is_held = tip.revision.entry.number == newest && tip.line.holds(touched.modified);
+            if is_held || self.went_after(open, touched.modified, newest).await?.is_none() {
+                return Ok(touched);
+            }
         }
-        // Seen from the past: the newest change that had happened by then.
-        let last = self.touching(open, of, owner, newest, 1).await?.pop();
+        // Seen from the past, or behind an undo: the newest change that had happened by then.
+        let last = self.last_touching(open, of, owner, newest).await?;
         let modified = last.map_or(touched.created.min(newest), |entry| entry.number);
         Ok(Touched { created: touched.created.min(modified), modified })
+    }
+
+    /// The newest entry on the way to a revision that touches an entity and that the content there is made of: an undo and a
+    /// redo may pass over changes that came to nothing together, and then touch nothing of what these touched.
+    async fn last_touching(
+        &self,
+        open: &OpenProgram,
+        of: Ref,
+        owner: Option<Ref>,
+        revision: u64,
+    ) -> Result<Option<Arc<Header>>, Error> {
+        let mut place = revision;
+        while let Some(newest) = self.touching(open, of, owner, place, 1).await?.pop() {
+            match self.went_after(open, newest.number, place).await? {
+                Some(target) => place = target,
+                None => return Ok(Some(newest)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The revision whose state the newest undo or redo has gone to that follows an entry on the way to a revision.
+    async fn went_after(&self, open: &OpenProgram, entry: u64, revision: u64) -> Result<Option<u64>, Error> {
+        let later = |stretch: &Stretch| {
+            let (first, last) = (*stretch.entries.start(), *stretch.entries.end());
+            (last > entry).then(|| Stretch { branch: stretch.branch, entries: first.max(entry + 1)..=last })
+        };
+        let way = self.way(open, revision).await?;
+        let stretches: Vec<Stretch> = way.stretches().iter().filter_map(later).collect();
+        // A filter without any takes all.
+        if stretches.is_empty() {
+            return Ok(None);
+        }
+        let kinds = [RevisionKind::Undo, RevisionKind::Redo].map(records::to_kind).to_vec();
+        let filter = HistoryFilter { stretches, kinds, ..HistoryFilter::default() };
+        let Some(newest) = self.store().history(open.timeline.key(), &filter, 1).await?.pop() else {
+            return Ok(None);
+        };
+        Ok(self.header(open, newest).await?.and_then(|entry| entry.target))
     }
 
     /// The revisions on the way to one that made and last changed an entity, or what it is part of.
@@ -140,10 +185,12 @@ impl Engine {
     ) -> Result<Touched, Error> {
         for (of, owner) in [(Some(of), owner), (owner, None)] {
             let Some(of) = of else { continue };
-            let entries = self.touching(open, of, owner, newest, usize::MAX).await?;
-            if let (Some(first), Some(last)) = (entries.last(), entries.first()) {
-                return Ok(Touched { created: first.number, modified: last.number });
-            }
+            let Some(first) = self.touching(open, of, owner, newest, usize::MAX).await?.pop() else {
+                continue;
+            };
+            let last = self.last_touching(open, of, owner, newest).await?;
+            let modified = last.map_or(first.number, |last| last.number);
+            return Ok(Touched { created: first.number, modified });
         }
         Ok(Touched { created: FIRST_SEQ, modified: FIRST_SEQ })
     }

@@ -76,7 +76,8 @@ async fn model(fixture: &Fixture, open: &OpenProgram) -> Vec<After> {
         let went_to = header.target.filter(|_| header.kind.takes_target_state());
         let went_to = went_to.map(|target| known[target as usize].clone());
         if let Some(target) = &went_to {
-            after.content = target.content.clone();
+            // Whatever the way there had to change.
+            after = target.clone();
         }
         let mut settled: BTreeSet<Ref> = header.resolved.iter().copied().collect();
         let inside = edits.iter().filter(|edit| settled.contains(&edit.subject()));
@@ -121,6 +122,23 @@ async fn told(fixture: &Fixture, open: &OpenProgram) -> String {
     told
 }
 
+async fn propose(fixture: &Fixture, branch: &str, edit: EditRequest, call: &Call) -> Outcome {
+    let proposal = Proposal {
+        program: Selector::Name("p".to_owned()),
+        branch: branch.to_owned(),
+        base: None,
+        edits: vec![edit],
+        dry_run: false,
+        require_complete: false,
+        verify_all: false,
+    };
+    fixture.engine.propose(proposal, call).await.unwrap()
+}
+
+fn by(name: &str) -> Call {
+    Call::by(Actor { name: name.to_owned(), kind: ActorKind::Agent, client: None })
+}
+
 struct Session {
     fixture: Fixture,
     open: OpenProgram,
@@ -129,8 +147,7 @@ struct Session {
 
 impl Session {
     fn call(&mut self) -> Call {
-        let name = self.choices.pick(&PEOPLE).expect("there are some").to_string();
-        Call::by(Actor { name, kind: ActorKind::Agent, client: None })
+        by(self.choices.pick(&PEOPLE).expect("there are some"))
     }
 
     fn branch(&mut self) -> String {
@@ -151,22 +168,16 @@ impl Session {
         let (call, branch) = (self.call(), self.branch());
         match self.choices.below(10) {
             0..=4 => {
-                let proposal = Proposal {
-                    program: Selector::Name("p".to_owned()),
-                    branch,
-                    base: None,
-                    edits: vec![self.edit()],
-                    dry_run: false,
-                    require_complete: false,
-                    verify_all: false,
-                };
-                let outcome = self.fixture.engine.propose(proposal, &call).await.unwrap();
+                let edit = self.edit();
+                let outcome = propose(&self.fixture, &branch, edit, &call).await;
                 assert!(matches!(outcome, Outcome::Applied(_) | Outcome::Rejected(_)), "{outcome:?}");
             }
             5 => {
+                // What several steps pass over may come to nothing together.
+                let distance = Distance::Steps(1 + self.choices.below(3) as u64);
                 let way = match self.choices.chance(60) {
-                    true => Way::Undo(Distance::Steps(1)),
-                    false => Way::Redo(Distance::Steps(1)),
+                    true => Way::Undo(distance),
+                    false => Way::Redo(distance),
                 };
                 let travel = Travel { branch, way, expected_head: None, dry_run: false };
                 self.fixture.engine.travel(&self.open, &travel, &call).await.unwrap();
@@ -263,4 +274,40 @@ async fn who_changed_something_last_is_what_a_walk_through_the_log_says() {
         merged += compare(seed, &session).await;
     }
     assert!(merged > 0 || count < 20, "no merge has combined what both sides changed");
+}
+
+/// What bob did, carol has taken back by a change of hers: an undo of both has nothing to say of it.
+#[tokio::test]
+async fn what_an_undo_passes_over_has_changed_nothing_last() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("p", TEXT).await;
+    fixture.engine.create_branch(&open, "left", None, &by("ada")).await.unwrap(); // r2
+    for (node, value, name) in [("n3", 5, "bob"), ("n3", 1, "carol"), ("n6", 9, "ada")] {
+        let edit = ModifyNode { of: node.to_owned(), op: format!("const.i64 {value}") };
+        let outcome = propose(&fixture, "left", EditRequest::ModifyNode(edit), &by(name)).await;
+        assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}"); // r3, r4, r5
+    }
+    assert!(fixture.travel_on("left", &open, Way::Undo(Distance::Steps(3))).await); // r6
+    let check = async |at: &str, one: u64, other: u64| {
+        let view = fixture.engine.revision(&open, Some(at)).await.unwrap();
+        for (of, owner, modified) in [("n3", Some("f2"), one), ("f2", None, one), ("n6", Some("f5"), other)] {
+            let found = fixture.engine.provenance(&open, &view, name(of), owner.map(name)).await.unwrap();
+            assert_eq!((found.created, found.modified), (1, modified), "`{of}` at {at}");
+        }
+    };
+    check("left", 1, 1).await;
+    check("r4", 4, 1).await;
+    check("r5", 4, 5).await;
+    // Nor where others go on, and when the branch is gone.
+    let edit = ModifyNode { of: "n4".to_owned(), op: "const.i64 8".to_owned() };
+    let outcome = propose(&fixture, "left", EditRequest::ModifyNode(edit), &by("bob")).await;
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}"); // r7
+    let view = fixture.engine.revision(&open, Some("left")).await.unwrap();
+    let found = fixture.engine.provenance(&open, &view, name("n3"), Some(name("f2"))).await.unwrap();
+    assert_eq!(found.modified, 1, "what was undone has done nothing under what follows");
+    assert!(fixture.travel_on("left", &open, Way::Undo(Distance::Steps(1))).await); // r8
+    check("left", 1, 1).await;
+    fixture.engine.delete_branch(&open, "left", &by("ada")).await.unwrap();
+    check("r8", 1, 1).await;
+    check("r5", 4, 5).await;
 }
