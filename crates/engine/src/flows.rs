@@ -6,7 +6,7 @@
 //! program's own log tells a repetition.
 //!
 //! Read [`code`] for what the code of a flow is, [`registry`] for flows that are data, [`work`] for what its nodes are given, `live` for a run in memory and the
-//! one way by which its journal grows, `coding` for what is stored of it, `driving` for executing it, `attempt` for what does not end by itself, [`starting`], [`answering`], [`turning`] and [`steering`]
+//! one way by which its journal grows, `coding` for what is stored of it, `driving` for executing it, `tending` for when it is looked at again, `attempt` for what does not end by itself, [`starting`], [`answering`], [`turning`] and [`steering`]
 //! for what callers do, [`listing`] for what they see, [`told`] and [`cursor`] for what they are told, [`spans`] for the trace, [`metrics`] for how runs go, `retention` for
 //! what becomes of old runs.
 
@@ -27,12 +27,13 @@ pub mod rewinding;
 pub mod spans;
 pub mod starting;
 pub mod steering;
+mod tending;
 pub mod told;
 pub mod turning;
 pub mod work;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use lmlang_redact::Policy;
@@ -63,6 +64,10 @@ pub(crate) struct Flows {
     live: Mutex<HashMap<Uuid, Arc<LiveRun>>>,
     /// Runs that cannot go on here until something else is known of them, with their definitions then: each was told of once.
     stuck: Mutex<HashMap<Uuid, Vec<u8>>>,
+    /// Whether this process looks for runs that are due.
+    scheduled: AtomicBool,
+    /// Where it does not: when it goes on with those that it has executed.
+    tended: Mutex<HashMap<Uuid, i64>>,
     /// Notified when the scheduler may have something to do earlier than it thinks.
     sooner: Notify,
     /// Changes when an entry of any journal was stored by this process.
@@ -85,6 +90,8 @@ impl Flows {
             registry: Registry::default(),
             live: Mutex::default(),
             stuck: Mutex::default(),
+            scheduled: AtomicBool::new(false),
+            tended: Mutex::default(),
             sooner: Notify::new(),
             stored: watch::Sender::new(0),
             passing: broadcast::Sender::new(PASSING),
@@ -135,6 +142,24 @@ impl Flows {
     fn removed(&self, run: Uuid) {
         self.live().remove(&run);
         self.stuck().remove(&run);
+    }
+
+    fn is_scheduled(&self) -> bool {
+        self.scheduled.load(Ordering::SeqCst)
+    }
+
+    /// Whether this is the time at which a run is gone on with; it is none from then on.
+    fn is_time(&self, run: Uuid, at: i64) -> bool {
+        let mut tended = self.tended();
+        let is_it = tended.get(&run) == Some(&at);
+        if is_it {
+            tended.remove(&run);
+        }
+        is_it
+    }
+
+    fn tended(&self) -> MutexGuard<'_, HashMap<Uuid, i64>> {
+        self.tended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stuck(&self) -> MutexGuard<'_, HashMap<Uuid, Vec<u8>>> {

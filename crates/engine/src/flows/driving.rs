@@ -18,7 +18,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::attempt::{Within, broke_off};
 use crate::flows::code::{FlowCode, Halt, LetGo, failure};
-use crate::flows::live::{By, LEASE, LOOKS_AGAIN, LiveRun, child_id};
+use crate::flows::live::{By, LEASE, LiveRun, child_id};
 use crate::flows::moving::other_version;
 use crate::flows::starting::Given;
 use crate::flows::told::Passing;
@@ -40,7 +40,8 @@ const ORPHANED: &str = "the run that waited for it has ended";
 const REST: Duration = Duration::from_millis(500);
 
 impl Engine {
-    /// Makes flows known: once, before callers come. Runs that somebody begins, answers or names go on.
+    /// Makes flows known: once, before callers come. Runs that somebody begins, answers or names go on, to their end; others wait
+    /// for a process that looks for them.
     pub fn know_flows(&self, codes: impl IntoIterator<Item = Arc<dyn FlowCode>>) {
         let codes = codes.into_iter().map(|code| (code.flow().name().to_owned(), code)).collect();
         if self.0.flows.codes.set(codes).is_err() {
@@ -52,6 +53,7 @@ impl Engine {
     /// they are: once, before callers come.
     pub fn run_flows(&self, codes: impl IntoIterator<Item = Arc<dyn FlowCode>>) {
         self.know_flows(codes);
+        self.0.flows.scheduled.store(true, Ordering::SeqCst);
         let engine = self.seeing_all();
         self.spawn(async move { engine.schedule().await });
         if self.limits().run_retention.is_some() {
@@ -201,13 +203,12 @@ impl Engine {
                 self.leave_if_stuck(live.id, &error).await;
                 tokio::select! {
                     () = self.closing().cancelled() => {}
-                    () = tokio::time::sleep(REST) => self.0.flows.sooner.notify_one(),
+                    () = tokio::time::sleep(REST) => self.look_sooner(live.id),
                 }
                 return;
             }
             if self.0.flows.leave(&live, seen) {
-                self.look_again(&live).await;
-                self.0.flows.sooner.notify_one();
+                self.rest(&live).await;
                 return;
             }
             match Arc::clone(&live.driving).try_lock_owned() {
@@ -226,20 +227,6 @@ impl Engine {
         if let Err(error) = self.store().release_runs(self.0.flows.me).await {
             // They wait until the lease is over.
             tracing::warn!(%error, "runs could not be given free");
-        }
-    }
-
-    /// Notes when a run that waits for others is looked at again, should nobody tell that they have ended.
-    async fn look_again(&self, live: &LiveRun) {
-        let waits = {
-            let machine = live.machine.lock().await;
-            !machine.has_ended() && machine.subs().next().is_some()
-        };
-        if waits {
-            let at = Timestamp(self.now().saturating_add(LOOKS_AGAIN));
-            if let Err(error) = self.store().wake_run(live.id, at).await {
-                tracing::warn!(run = %live.id, %error, "a run that waits could not be noted");
-            }
         }
     }
 

@@ -216,6 +216,10 @@ impl Code {
                 (busy.transient, busy.retry_after) = (true, Some(0));
                 Err(busy.into())
             }
+            "away" if work.failures().is_empty() => {
+                Err(lmlang_flow::Failure { transient: true, ..failure("AWAY", "come again in a while") }
+                    .into())
+            }
             "busy" => {
                 // Refused twice, then not: within one attempt of the node.
                 let calls = Arc::clone(&self.calls);

@@ -9,6 +9,7 @@ mod late;
 mod metrics;
 mod retention;
 mod steering;
+mod tended;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
