@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{Class, Delta, ModelError, Models, Reply, Request};
 
-/// Asks the model of the request's role, and tells whoever listens what it says.
+/// Asks the model of the request's role, and tells whoever listens what it says. What is secret in the request is hidden from it if
+/// the settings of the role say so.
 ///
 /// # Errors
 ///
@@ -44,7 +45,11 @@ pub(crate) async fn ask_for(
         "lmlang.prompt.version": request.prompt_version,
         "lmlang.prompt.digest": request.digest().to_string(),
         "lmlang.prompt.messages": request.messages.len(),
+        "lmlang.prompt.masked": models.is_masked(&request.role).then_some(true),
     });
+    // The run knows the question as it was asked: what is hidden may be more tomorrow.
+    let hide = |text: &str| work.engine().hidden(text).into_owned();
+    let masked = models.is_masked(&request.role).then(|| request.masked(hide));
     let mut teller = work.teller();
     let effect = Effect::new("model", &name, body, Repeat::Harmless).noting(given(notes));
     let answer = work.effect(effect, move |_| async move {
@@ -53,7 +58,8 @@ pub(crate) async fn ask_for(
             Delta::Restarted => teller.restart(),
             Delta::ToolCall { .. } => {}
         };
-        let reply = models.complete(request, &mut tell).await.map_err(|error| failed(&error))?;
+        let told = masked.as_ref().unwrap_or(request);
+        let reply = models.complete(told, &mut tell).await.map_err(|error| failed(&error))?;
         teller.end();
         judge(&reply)?;
         let notes = given(spent(&reply));

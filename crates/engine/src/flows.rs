@@ -32,6 +32,7 @@ pub mod told;
 pub mod turning;
 pub mod work;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -174,6 +175,12 @@ impl Engine {
         if self.0.flows.redaction.set(policy).is_err() {
             tracing::warn!("what is hidden was said twice");
         }
+    }
+
+    /// A text without what [`Engine::hide_by`] hides.
+    #[must_use]
+    pub fn hidden<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.0.flows.redaction().text(text)
     }
 }
 

@@ -35,6 +35,8 @@ struct Entry {
     /// Without those layers that ask again, wait for a turn or record.
     bare: Arc<dyn Model>,
     described: Described,
+    /// Whether secrets are hidden in what it is told.
+    is_masked: bool,
 }
 
 /// What a role's requests go to, to be shown.
@@ -91,6 +93,11 @@ impl Models {
         self.entry(role).described.provider != super::rules::PROVIDER
     }
 
+    /// Says whether what is secret is to be hidden in requests of a role, before they are made.
+    pub fn is_masked(&self, role: &Role) -> bool {
+        self.entry(role).is_masked
+    }
+
     /// Asks the model of the request's role.
     pub async fn complete(&self, request: &Request, tell: Tell<'_>) -> Result<Reply, ModelError> {
         self.of(&request.role).complete(request, tell).await
@@ -144,15 +151,17 @@ impl Builder<'_> {
         role: &Role,
         settings: super::settings::ModelSettings,
     ) -> Result<Entry, SettingsError> {
+        let is_masked = settings.mask.unwrap_or(false);
         let cassette = settings.cassette.as_ref();
         if let Some(CassetteSettings { file, mode: CassetteMode::Replay }) = cassette {
             // Whoever else is named is not called, so neither a key nor a server has to be there.
-            return self.replaying(role, &file.clone());
+            let replaying = self.replaying(role, &file.clone())?;
+            return Ok(Entry { is_masked, ..replaying });
         }
         let resolved = resolve(role, settings, self.variable)?;
         let (provider, described) = self.provider(role, &resolved)?;
         if let Provider::Rules = resolved.provider {
-            return Ok(Entry { model: provider.clone(), bare: provider, described });
+            return Ok(Entry { model: provider.clone(), bare: provider, described, is_masked });
         }
         let timed: Arc<dyn Model> = Arc::new(Timed::new(provider, resolved.timeout));
         let server = described.server.clone().unwrap_or_default();
@@ -163,7 +172,7 @@ impl Builder<'_> {
         if let Some(cassette) = &resolved.cassette {
             model = Arc::new(Recording::new(model, self.tape(role, &cassette.file)?));
         }
-        Ok(Entry { model: Arc::new(Checked::new(model)), bare: timed, described })
+        Ok(Entry { model: Arc::new(Checked::new(model)), bare: timed, described, is_masked })
     }
 
     fn provider(
@@ -225,7 +234,8 @@ impl Builder<'_> {
             server: None,
             file: Some(path.to_owned()),
         };
-        Ok(Entry { model: Arc::new(Checked::new(replaying.clone())), bare: replaying, described })
+        let model = Arc::new(Checked::new(replaying.clone()));
+        Ok(Entry { model, bare: replaying, described, is_masked: false })
     }
 
     fn script(&mut self, role: &Role, path: &Path) -> Result<Arc<Script>, SettingsError> {

@@ -134,6 +134,20 @@ impl Request {
         Digest::of(&value)
     }
 
+    /// The same request in other words: all that is said in it, calls of tools and what came of them too, as `hide` has it.
+    pub fn masked(&self, hide: impl Fn(&str) -> String) -> Request {
+        let call = |call: &ToolCall| ToolCall { arguments: hide(&call.arguments), ..call.clone() };
+        let message = |message: &Message| match message {
+            Message::System { text } => Message::System { text: hide(text) },
+            Message::User { text } => Message::User { text: hide(text) },
+            Message::Assistant { text, tool_calls } => {
+                Message::Assistant { text: hide(text), tool_calls: tool_calls.iter().map(call).collect() }
+            }
+            Message::Tool { call_id, text } => Message::Tool { call_id: call_id.clone(), text: hide(text) },
+        };
+        Request { messages: self.messages.iter().map(message).collect(), ..self.clone() }
+    }
+
     /// The newest text of the user.
     pub fn last_user(&self) -> Option<&str> {
         self.messages.iter().rev().find_map(|message| match message {
@@ -215,6 +229,28 @@ mod tests {
             assert!(!seen.contains(&request.digest()), "{request:?}");
             seen.push(request.digest());
         }
+    }
+
+    #[test]
+    fn a_masked_request_says_nothing_else() {
+        let call = ToolCall {
+            id: "1".to_owned(),
+            name: "find".to_owned(),
+            arguments: "{\"of\":\"planted\"}".to_owned(),
+        };
+        let messages = vec![
+            Message::system("planted"),
+            Message::user("a planted word"),
+            Message::Assistant { text: "planted?".to_owned(), tool_calls: vec![call] },
+            Message::Tool { call_id: "1".to_owned(), text: "planted!".to_owned() },
+        ];
+        let request = Request { messages, ..full() };
+        let masked = request.masked(|text| text.replace("planted", "-"));
+        let text = serde_json::to_string(&masked).unwrap();
+        assert!(!text.contains("planted"), "{text}");
+        assert_eq!(masked.last_user(), Some("a - word"));
+        assert_eq!(masked.masked(str::to_owned), masked);
+        assert_eq!(Request { messages: request.messages.clone(), ..masked }, request);
     }
 
     /// Recordings and receipts of older versions are found by it.

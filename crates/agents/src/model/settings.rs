@@ -1,7 +1,7 @@
 //! What a user says about models.
 //!
 //! Settings are by role, in a section `llm`: `[llm.default]` is what every role goes by that has none of its own, and a
-//! role that names neither `kind` nor `base_url` changes only what it says; one that does shares waiting times and the
+//! role that names neither `kind` nor `base_url` changes only what it says; one that does shares waiting times, the mask and the
 //! cassette. Keys are never settings: these say which
 //! variable or file has one.
 //!
@@ -110,6 +110,9 @@ pub struct ModelSettings {
     /// How many requests are under way at once; any number without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
+    /// Whether what is secret in texts is hidden from the model; it is not without this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mask: Option<bool>,
     /// The script, for `kind = "script"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<PathBuf>,
@@ -251,7 +254,7 @@ impl ModelSettings {
     /// These settings, and where they say nothing, others.
     ///
     /// One that names another server takes nothing that belongs to one, above all no key: only how long and how often it is
-    /// asked, and the cassette, so that a replay calls nobody.
+    /// asked, whether secrets are hidden from it, and the cassette, so that a replay calls nobody.
     pub(crate) fn over(self, other: &ModelSettings) -> ModelSettings {
         let other = match self.kind.is_some() || self.base_url.is_some() {
             true => other.without_server(),
@@ -276,6 +279,7 @@ impl ModelSettings {
             longest_backoff_ms: self.longest_backoff_ms.or(other.longest_backoff_ms),
             requests_per_minute: self.requests_per_minute.or(other.requests_per_minute),
             concurrency: self.concurrency.or(other.concurrency),
+            mask: self.mask.or(other.mask),
             script: self.script.or(other.script),
             cassette: self.cassette.or(other.cassette),
         }
@@ -288,6 +292,7 @@ impl ModelSettings {
             attempts: self.attempts,
             backoff_ms: self.backoff_ms,
             longest_backoff_ms: self.longest_backoff_ms,
+            mask: self.mask,
             cassette: self.cassette.clone(),
             ..ModelSettings::default()
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use lmlang_engine::{RunCursor, RunEventKind, RunsOf, Turn};
 use lmlang_redact::{Config, Policy};
 
-use crate::world::{World, call, scripted};
+use crate::world::{World, call, masked, scripted};
 
 const PLANTED: &str = "planted-7f3a-secret";
 
@@ -73,4 +73,44 @@ async fn a_planted_secret_is_told_nowhere() {
         assert!(!told.contains(secret), "{secret} is told: {told}");
     }
     assert!(told.matches("[redacted]").count() > 10, "{told}");
+}
+
+/// Answers of a planner that is told no secret: each is only for a prompt in which there is none.
+const MASKED: &str = r#"
+[[reply]]
+role = "planner"
+contains = ["remember [redacted] and password=[redacted] for me"]
+json = { goal = "keep it", constraints = [], domain_hints = [], plan = ["keep it"] }
+
+[[reply]]
+prompt_contains = ["keep it"]
+tool_calls = [{ name = "ask", arguments = { question = "Where?" } }]
+
+[[reply]]
+prompt_contains = ["The user says: in [redacted]"]
+text = "It is kept."
+"#;
+
+/// PUN-34, PUN-58: what goes to a model has no secret in it where its settings say so. The run has what was said.
+#[tokio::test]
+async fn a_masked_model_is_told_no_secret() {
+    let mut script = tempfile::NamedTempFile::new().expect("a file");
+    script.write_all(MASKED.as_bytes()).expect("it can be written");
+    let world = World::new(masked(script.path())).await;
+    let config = Config { secrets: vec![PLANTED.to_owned()], ..Config::default() };
+    world.engine.hide_by(Policy::new(&config).expect("it makes sense"));
+    let task = format!("remember {PLANTED} and password=hunter2 for me");
+    let first = Turn { workflow: Some("act".to_owned()), text: Some(task.clone()), ..Turn::default() };
+    let first = world.engine.take_turn(&first, &call()).await.expect("it is taken");
+    assert_eq!(first.interrupt.as_ref().map(|asked| asked.ask.question.as_str()), Some("Where?"));
+    let second =
+        Turn { session: Some(first.session.id), text: Some(format!("in {PLANTED}")), ..Turn::default() };
+    let second = world.engine.take_turn(&second, &call()).await.expect("it is taken");
+    assert_eq!(second.view["answer"]["text"], "It is kept.");
+    assert_eq!(second.view["task"], task.as_str());
+    assert!(world.models.unused().is_empty(), "{:?}", world.models.unused());
+
+    let spans = world.engine.span_page(&second.run, 0, 1_000).await.expect("they are read").items;
+    let mut models = spans.iter().filter(|span| span.kind == "model");
+    assert!(models.all(|span| span.attributes["lmlang.prompt.masked"] == true), "{spans:?}");
 }

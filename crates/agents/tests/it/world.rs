@@ -80,12 +80,17 @@ pub(crate) async fn make_program(engine: &Engine, name: &str, text: &str) {
 
 /// Models that say what a script says.
 pub(crate) fn scripted(script: &Path) -> Models {
-    let settings = ModelSettings {
-        kind: Some(Kind::Script),
-        script: Some(script.to_owned()),
-        attempts: Some(1),
-        ..ModelSettings::default()
-    };
+    of_settings(ModelSettings { script: Some(script.to_owned()), ..ModelSettings::default() })
+}
+
+/// The same, of which secrets are hidden.
+pub(crate) fn masked(script: &Path) -> Models {
+    let script = Some(script.to_owned());
+    of_settings(ModelSettings { script, mask: Some(true), ..ModelSettings::default() })
+}
+
+fn of_settings(settings: ModelSettings) -> Models {
+    let settings = ModelSettings { kind: Some(Kind::Script), attempts: Some(1), ..settings };
     let settings = Settings::from([(Role::default_role(), settings)]);
     build(&settings, &|_| None, tokens).expect("the script can be read")
 }

@@ -98,11 +98,12 @@ fn a_key_stays_with_its_server() {
         base_url: Some("http://a/v1".to_owned()),
         api_key_env: Some("A_KEY".to_owned()),
         timeout_ms: Some(5),
+        mask: Some(true),
         ..ModelSettings::default()
     };
     let other = ModelSettings { base_url: Some("http://b/v1".to_owned()), ..ModelSettings::default() };
     let merged = other.over(&default);
-    assert_eq!((merged.api_key_env, merged.timeout_ms), (None, Some(5)));
+    assert_eq!((merged.api_key_env, merged.timeout_ms, merged.mask), (None, Some(5), Some(true)));
     let file = ModelSettings { api_key_file: Some("f".into()), ..ModelSettings::default() };
     let merged = file.over(&default);
     assert_eq!((merged.api_key_env, merged.api_key_file), (None, Some("f".into())));
@@ -112,6 +113,15 @@ fn a_key_stays_with_its_server() {
     let resolved = resolve(&role("default"), settings, &|_| Some("planted".to_owned())).unwrap();
     let Provider::Server(server) = resolved.provider else { panic!("{resolved:?}") };
     assert!(server.key.is_none());
+}
+
+#[test]
+fn secrets_are_hidden_from_the_models_of_which_that_is_said() {
+    let text = "[default]\nkind = \"ollama\"\nmask = true\n[drafter]\nmask = false\n[router]\nmodel = \"m\"";
+    let models = built(text, &[], &[]).unwrap();
+    let masked = ["planner", "drafter", "router"].map(|name| models.is_masked(&role(name)));
+    assert_eq!(masked, [true, false, true]);
+    assert!(!Models::none().is_masked(&role("planner")));
 }
 
 #[test]
