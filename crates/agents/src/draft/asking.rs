@@ -10,7 +10,7 @@ use lmlang_flow::Failure;
 use serde_json::{Value, json};
 
 use crate::asking::ask;
-use crate::draft::grounding::Catalog;
+use crate::draft::grounding::{Catalog, VALIDATES};
 use crate::draft::target::{Answer, Ask, DraftTarget, Judged};
 use crate::model::{Format, Models, Reply, Request, shortened};
 
@@ -82,7 +82,12 @@ pub(super) async fn manager(
     let (method, path) = (request.method(), request.path());
     let repeat = match &request {
         Ask::Create(_) | Ask::Delete(_) => Repeat::Keyed,
-        Ask::Streams | Ask::Describe(_) | Ask::Functions | Ask::Syntax | Ask::Explain(_) => Repeat::Harmless,
+        Ask::Streams
+        | Ask::Describe(_)
+        | Ask::Functions
+        | Ask::Syntax
+        | Ask::Validate(_)
+        | Ask::Explain(_) => Repeat::Harmless,
     };
     let notes = json!({ "http.request.method": method, "url.path": path });
     let asked = json!({ "method": method, "path": path, "body": request.body() });
@@ -152,9 +157,18 @@ fn needed_of(request: &Ask, body: Value) -> Value {
             let constructs = catalog.constructs.iter();
             let constructs: Value =
                 constructs.map(|(id, status)| json!({ "id": id, "status": status })).collect();
-            json!({ "constructs": constructs })
+            let mut needed = json!({ "constructs": constructs });
+            if catalog.validates {
+                needed[VALIDATES] = json!(true);
+            }
+            needed
         }
-        Ask::Streams | Ask::Describe(_) | Ask::Create(_) | Ask::Explain(_) | Ask::Delete(_) => body,
+        Ask::Streams
+        | Ask::Describe(_)
+        | Ask::Validate(_)
+        | Ask::Create(_)
+        | Ask::Explain(_)
+        | Ask::Delete(_) => body,
     }
 }
 

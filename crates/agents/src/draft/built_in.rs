@@ -23,6 +23,11 @@ impl DraftTarget for BuiltIn {
                 Ask::Describe(name) => Request::DescribeStream(name),
                 Ask::Functions => Request::ListFunctions,
                 Ask::Syntax => Request::Syntax,
+                // It does not say that it checks SQL otherwise than by making it.
+                Ask::Validate(_) => {
+                    let body = Value::String("there is nothing at `/validate_sql`".to_owned());
+                    return Ok(Answer { status: 404, body, retry_after: None });
+                }
                 Ask::Create(body) => Request::CreatePipeline(body),
                 Ask::Explain(id) => Request::ExplainPipeline(id),
                 Ask::Delete(id) => Request::DeletePipeline(id),

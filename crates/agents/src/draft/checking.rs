@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::draft::asking::Spent;
 use crate::draft::definition::MOST_ATTEMPTS;
 use crate::draft::grounding::{Catalog, Columns};
-use crate::draft::target::Ask as Request;
+use crate::draft::target::{Answer, Ask as Request};
 use crate::draft::{Draft, catalog, ids, sql, with};
 
 /// Temporary ids that are tried when one is taken.
@@ -68,10 +68,15 @@ impl Draft {
     ) -> Result<Step, Halt> {
         let sql = sql(state);
         let sources: Vec<String> = Catalog::streams_of(&sql).into_iter().collect();
-        let turn = state.get("turn").as_u64().unwrap_or(1);
-        let mut ids: Vec<String> = ids(state);
         let attempt = state.get("validation")["attempt"].as_u64().unwrap_or(0) + 1;
         spent.retries += u64::from(attempt > 1);
+        if catalog(state).validates {
+            let body = json!({ "sql": sql, "sources": sources });
+            let answer = self.manager(Request::Validate(body), work, spent).await?;
+            return Ok(validated(&answer, attempt));
+        }
+        let turn = state.get("turn").as_u64().unwrap_or(1);
+        let mut ids: Vec<String> = ids(state);
         let mut answer = None;
         while ids.len() < MOST_IDS * usize::try_from(MOST_ATTEMPTS).unwrap_or(1) {
             let first = format!("__nl2pipeline_tmp__{}_{turn}", work.session());
@@ -98,12 +103,7 @@ impl Draft {
             ids.pop();
         }
         let update = Update::none().with("validation", validation).with("ids", json!(ids));
-        let next = match (made, attempt < MOST_ATTEMPTS) {
-            (true, _) => "explain_tmp_pipeline",
-            (false, true) => "revise_sql_json",
-            (false, false) => "ask_for_help",
-        };
-        Ok(Step::next(next, update).noting(json!({ "lmlang.attempt": attempt })))
+        Ok(Step::next(after(made, attempt), update).noting(json!({ "lmlang.attempt": attempt })))
     }
 
     pub(super) async fn explain(
@@ -112,12 +112,17 @@ impl Draft {
         work: &mut Work,
         spent: &mut Spent,
     ) -> Result<Step, Halt> {
-        let id = state.get("validation")["tmp_pipeline_id"].as_str().unwrap_or_default().to_owned();
-        let answer = self.manager(Request::Explain(id), work, spent).await?;
-        // What the Manager cannot explain is taken away like what it can.
-        let pretty = match answer.is_ok() {
-            true => answer.body.as_str().map_or_else(|| answer.body.to_string(), str::to_owned),
-            false => format!("it could not be explained: {}", answer.words()),
+        let pretty = match state.get("validation")["tmp_pipeline_id"].as_str() {
+            Some(id) => {
+                let answer = self.manager(Request::Explain(id.to_owned()), work, spent).await?;
+                // What the Manager cannot explain is taken away like what it can.
+                match answer.is_ok() {
+                    true => answer.body.as_str().map_or_else(|| answer.body.to_string(), str::to_owned),
+                    false => format!("it could not be explained: {}", answer.words()),
+                }
+            }
+            // Nothing was made of it: the plan came when it was checked.
+            None => state.get("explain")["pretty"].as_str().unwrap_or_default().to_owned(),
         };
         let sql = sql(state);
         let sources: Vec<String> = Catalog::streams_of(&sql).into_iter().collect();
@@ -166,6 +171,30 @@ impl Draft {
             notes.push(told);
         }
         Ok((left, notes))
+    }
+}
+
+/// What a Manager says that has checked a draft and made nothing of it.
+fn validated(answer: &Answer, attempt: u64) -> Step {
+    let error = (!answer.is_ok()).then(|| answer.words());
+    let validation = json!({
+        "tmp_pipeline_id": null, "error": error, "attempt": attempt, "max_attempts": MOST_ATTEMPTS,
+    });
+    let plan = answer.body["plan"].as_str().or_else(|| answer.body.as_str()).unwrap_or_default();
+    let plan = if plan.trim().is_empty() { "it is valid; no plan is shown" } else { plan };
+    let mut update = Update::none().with("validation", validation);
+    if answer.is_ok() {
+        update = update.with("explain", json!({ "pretty": plan, "pipeline_request_json": null }));
+    }
+    Step::next(after(answer.is_ok(), attempt), update).noting(json!({ "lmlang.attempt": attempt }))
+}
+
+/// Where a draft goes on that was checked.
+fn after(is_good: bool, attempt: u64) -> &'static str {
+    match (is_good, attempt < MOST_ATTEMPTS) {
+        (true, _) => "explain_tmp_pipeline",
+        (false, true) => "revise_sql_json",
+        (false, false) => "ask_for_help",
     }
 }
 

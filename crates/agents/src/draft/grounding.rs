@@ -23,7 +23,13 @@ pub struct Catalog {
     pub functions: BTreeSet<String>,
     /// The constructs of the language, each with its status.
     pub constructs: BTreeMap<String, String>,
+    /// Whether SQL can be checked without making anything of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub validates: bool,
 }
+
+/// By which field of its syntax a Manager says that it checks SQL.
+pub const VALIDATES: &str = "validate_sql";
 
 /// The columns of a stream, with their fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +77,7 @@ impl Catalog {
 
     /// Takes in what `GET /capabilities/syntax` answers.
     pub fn add_syntax(&mut self, answer: &Value) {
+        self.validates |= answer[VALIDATES] == true;
         let mut open: Vec<&Value> = answer["constructs"].as_array().into_iter().flatten().collect();
         while let Some(construct) = open.pop() {
             if let Some(id) = construct["id"].as_str() {

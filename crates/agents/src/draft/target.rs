@@ -20,6 +20,8 @@ pub enum Ask {
     Functions,
     /// `GET /capabilities/syntax`.
     Syntax,
+    /// `POST /validate_sql`, of a Manager that offers it.
+    Validate(Value),
     /// `POST /pipelines`.
     Create(Value),
     /// `GET /pipelines/:id/explain`.
@@ -34,7 +36,7 @@ impl Ask {
     pub const fn method(&self) -> &'static str {
         match self {
             Ask::Streams | Ask::Describe(_) | Ask::Functions | Ask::Syntax | Ask::Explain(_) => "GET",
-            Ask::Create(_) => "POST",
+            Ask::Validate(_) | Ask::Create(_) => "POST",
             Ask::Delete(_) => "DELETE",
         }
     }
@@ -47,6 +49,7 @@ impl Ask {
             Ask::Describe(name) => format!("/streams/describe/{}", encoded(name)),
             Ask::Functions => "/functions".to_owned(),
             Ask::Syntax => "/capabilities/syntax".to_owned(),
+            Ask::Validate(_) => "/validate_sql".to_owned(),
             Ask::Create(_) => "/pipelines".to_owned(),
             Ask::Explain(id) => format!("/pipelines/{}/explain", encoded(id)),
             Ask::Delete(id) => format!("/pipelines/{}", encoded(id)),
@@ -57,7 +60,7 @@ impl Ask {
     #[must_use]
     pub const fn body(&self) -> Option<&Value> {
         match self {
-            Ask::Create(body) => Some(body),
+            Ask::Validate(body) | Ask::Create(body) => Some(body),
             Ask::Streams
             | Ask::Describe(_)
             | Ask::Functions
@@ -73,9 +76,9 @@ impl Ask {
         match (self, status) {
             (_, 200..=299) => Judged::Answered,
             // What is wrong with what was sent, or what is there already.
-            (Ask::Create(_), 400 | 404 | 409 | 413 | 422) | (Ask::Explain(_), 400 | 404 | 409 | 422) => {
-                Judged::Answered
-            }
+            (Ask::Create(_), 400 | 404 | 409 | 413 | 422)
+            | (Ask::Explain(_), 400 | 404 | 409 | 422)
+            | (Ask::Validate(_), 400 | 413 | 422) => Judged::Answered,
             // What stays is taken away another time.
             (Ask::Delete(_), _) => Judged::Answered,
             (_, 408 | 425 | 429 | 500..) => Judged::Busy,
@@ -198,11 +201,14 @@ mod tests {
         let name = || "a".to_owned();
         let catalog = [Ask::Streams, Ask::Describe(name()), Ask::Functions, Ask::Syntax];
         let draft = [Ask::Create(Value::Null), Ask::Explain(name())];
-        let both = [&catalog[..], &draft].concat();
+        let validate = [Ask::Validate(Value::Null)];
+        let both = [&catalog[..], &draft, &validate].concat();
         check(&both, &[200, 201, 204], Judged::Answered);
         check(&both, &[408, 425, 429, 500, 502, 503, 504, 599], Judged::Busy);
         check(&both, &[301, 302, 307, 401, 402, 403, 405, 407, 451], Judged::Refused);
         check(&draft, &[400, 404, 409, 422], Judged::Answered);
+        check(&validate, &[400, 413, 422], Judged::Answered);
+        check(&validate, &[404, 409], Judged::Refused);
         check(&catalog, &[400, 404, 409, 422], Judged::Refused);
         check(&[Ask::Delete(name())], &[200, 302, 401, 404, 429, 500], Judged::Answered);
     }

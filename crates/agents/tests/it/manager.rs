@@ -23,6 +23,8 @@ pub(crate) struct Manager {
 struct Held {
     log: Vec<String>,
     pipelines: BTreeSet<String>,
+    /// Whether it checks SQL without making anything of it.
+    validates: bool,
     /// Answers that come instead: the beginning of a request, a status, a body.
     ordered: VecDeque<(String, u16, String)>,
 }
@@ -44,6 +46,11 @@ impl Manager {
     /// The next request that begins so is answered with this, and may come again at once.
     pub(crate) fn order(&self, request: &str, status: u16, body: &str) {
         self.held().ordered.push_back((request.to_owned(), status, body.to_owned()));
+    }
+
+    /// From now on it checks SQL without making anything of it.
+    pub(crate) fn offer_validation(&self) {
+        self.held().validates = true;
     }
 
     /// Has nothing any more, and nothing was ordered.
@@ -112,8 +119,16 @@ impl Held {
                     "expr.binary.arithmetic",
                     "window.tumbling",
                 ];
-                (200, json!({ "dialect": "test", "constructs": ids.map(feature) }))
+                let mut syntax = json!({ "dialect": "test", "constructs": ids.map(feature) });
+                if self.validates {
+                    syntax["validate_sql"] = json!(true);
+                }
+                (200, syntax)
             }
+            ("POST", ["validate_sql"]) if self.validates => match body["sql"].as_str() {
+                Some(sql) => (200, json!({ "plan": format!("Plan of {sql}") })),
+                None => (400, json!("the SQL is missing")),
+            },
             ("POST", ["pipelines"]) => {
                 let id = body["id"].as_str().unwrap_or_default().to_owned();
                 match body["sinks"].as_array().is_some_and(|sinks| !sinks.is_empty()) {

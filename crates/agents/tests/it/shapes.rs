@@ -88,6 +88,35 @@ async fn a_described_stream_is_the_active_one() {
     assert_eq!(view["notes"], json!(["available streams: orders, users", "stream users: city, id"]));
 }
 
+/// NL-06: where the Manager checks SQL without making anything of it, that is asked for, and nothing is to be taken away.
+#[tokio::test]
+async fn sql_is_checked_without_a_pipeline_where_that_is_offered() {
+    let (world, manager) = drafting().await;
+    manager.offer_validation();
+    let asked = say(&world, "draft", None, "SELECT id FROM orders").await;
+    let view = &asked.view;
+    let checked = json!({ "tmp_pipeline_id": null, "error": null, "attempt": 1, "max_attempts": 3 });
+    assert_eq!(view["validation"], checked);
+    assert_eq!(view["explain"]["pretty"], "Plan of SELECT id FROM orders");
+    assert_eq!(view["explain"]["pipeline_request_json"]["id"], "REPLACE_ME");
+    assert_eq!(view["interrupt"]["type"], "need_confirm");
+    let described = "GET /streams/describe/orders";
+    let read = ["GET /functions", "GET /capabilities/syntax", "GET /streams", described];
+    assert_eq!(manager.log(), [&read[..], &["POST /validate_sql"]].concat());
+    let turn = Turn { session: Some(asked.session.id), confirm: Some(true), ..Turn::default() };
+    let done = world.engine.take_turn(&turn, &call()).await.expect("it is taken");
+    assert_eq!(done.view["pipeline"]["sql"], "SELECT id FROM orders");
+
+    // What it says of wrong SQL goes the same ways. That it offers this is known from the catalog.
+    manager.order("POST /validate_sql", 400, "planner: no such thing");
+    let refused = say(&world, "draft", None, "SELECT id FROM orders").await;
+    assert_eq!(refused.view["validation"]["error"], "planner: no such thing");
+    let question = refused.view["interrupt"]["question"].as_str().unwrap_or_default();
+    assert!(question.contains("planner: no such thing"), "{question}");
+    assert_eq!(manager.log(), ["GET /streams", described, "POST /validate_sql"]);
+    assert!(manager.pipelines().is_empty());
+}
+
 /// A draft about which the model has a question.
 const SCRIPT: &str = r#"
 [[reply]]
