@@ -61,15 +61,44 @@ pub(super) struct Lexed {
     pub(super) mistakes: Vec<Mistake>,
 }
 
-/// Cuts a text into tokens.
+/// What a `;` behind something on its line is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Semicolons {
+    /// The beginning of a comment, whatever stands in it.
+    Comments,
+    /// A mistake, if brackets are closed behind it that are open before it: `{ return a; }`, as other languages write.
+    Ends,
+}
+
+/// Cuts a text into tokens. Where brackets stay open because a `;` hides what closes them, that is told, and what stands
+/// behind it is read.
 pub(super) fn lex(text: &str) -> Lexed {
+    let lexed = cut(text, Semicolons::Comments);
+    let open = lexed.unpaired();
+    if open == 0 {
+        return lexed;
+    }
+    let other = cut(text, Semicolons::Ends);
+    if other.unpaired() < open { other } else { lexed }
+}
+
+fn cut(text: &str, semicolons: Semicolons) -> Lexed {
     let mut lexed = Lexed::default();
     if text.len() >= u32::MAX as usize {
         lexed.mistakes.push(Mistake::new(code::TOO_LARGE, 0, "the text is larger than 4 GiB"));
         lexed.tokens.push(Token { kind: Kind::End, start: 0, end: 0, line_start: true, partner: NO_PARTNER });
         return lexed;
     }
-    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: mark(text), line_start: true, lexed };
+    let mut lexer = Lexer {
+        text,
+        bytes: text.as_bytes(),
+        at: mark(text),
+        line_start: true,
+        lexed,
+        semicolons,
+        hidden_to: 0,
+        open: Vec::new(),
+    };
     while lexer.step() {}
     lexer.lexed.pair_brackets();
     lexer.lexed
@@ -86,6 +115,11 @@ struct Lexer<'t> {
     at: usize,
     line_start: bool,
     lexed: Lexed,
+    semicolons: Semicolons,
+    /// Where the bracket stands that is closed behind a `;` and was opened before it.
+    hidden_to: usize,
+    /// The brackets that are open, as they come.
+    open: Vec<u8>,
 }
 
 impl Lexer<'_> {
@@ -95,6 +129,15 @@ impl Lexer<'_> {
 
     fn push(&mut self, kind: Kind, length: usize) {
         let (start, end) = (self.at, self.at + length);
+        if let Kind::Punct(byte) = kind {
+            match byte {
+                b'(' | b'[' | b'{' => self.open.push(byte),
+                b')' | b']' | b'}' => {
+                    self.open.pop();
+                }
+                _ => {}
+            }
+        }
         self.lexed.tokens.push(Token {
             kind,
             start: start as u32,
@@ -124,6 +167,7 @@ impl Lexer<'_> {
                 self.at += 1;
             }
             b' ' | b'\t' | b'\r' => self.at += 1,
+            b';' if self.hides() => self.foreign_end(),
             b';' => self.comment(),
             b'/' if self.byte(1) == b'/' => self.foreign_comment(),
             b'"' => self.quoted(Kind::Str, 0),
@@ -180,13 +224,43 @@ impl Lexer<'_> {
         });
     }
 
-    /// `// ..`: told once, for the others are the same mistake.
-    fn foreign_comment(&mut self) {
-        const MESSAGE: &str = "a comment begins with `;`";
-        if !self.lexed.mistakes.iter().any(|mistake| mistake.message == MESSAGE) {
-            let mistake = Mistake::new(code::SYNTAX, self.at as u32, MESSAGE);
-            self.lexed.mistakes.push(mistake.expected("`;`").found("//"));
+    /// Whether the `;` that comes next hides something that closes what is open.
+    fn hides(&mut self) -> bool {
+        if self.semicolons == Semicolons::Comments {
+            return false;
         }
+        if self.at >= self.hidden_to && !self.line_start {
+            let rest = &self.bytes[self.at..];
+            let line = rest.split(|byte| *byte == b'\n').next().unwrap_or(rest);
+            self.hidden_to = closing(line).map_or(0, |at| self.at + at);
+        }
+        self.at < self.hidden_to
+    }
+
+    /// `;` between two statements or two parameters.
+    fn foreign_end(&mut self) {
+        if matches!(self.open.last(), Some(b'(' | b'[')) {
+            self.told_once("`;` begins a comment: parts of a list are separated by `,`", "`,`", ";");
+            self.push(Kind::Punct(b','), 1);
+        } else {
+            let message = "`;` begins a comment: what stands behind it belongs on a line of its own";
+            self.told_once(message, "the end of the line", ";");
+            self.at += 1;
+            self.line_start = true;
+        }
+    }
+
+    /// Tells a mistake at its first place only, for the others are the same.
+    fn told_once(&mut self, message: &'static str, expected: &str, found: &str) {
+        if !self.lexed.mistakes.iter().any(|mistake| mistake.message == message) {
+            let mistake = Mistake::new(code::SYNTAX, self.at as u32, message);
+            self.lexed.mistakes.push(mistake.expected(expected).found(found));
+        }
+    }
+
+    /// `// ..`
+    fn foreign_comment(&mut self) {
+        self.told_once("a comment begins with `;`", "`;`", "//");
         let rest = &self.bytes[self.at..];
         self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
     }
@@ -278,7 +352,30 @@ impl Lexer<'_> {
     }
 }
 
+/// Where a bracket is closed that is not opened before.
+fn closing(line: &[u8]) -> Option<usize> {
+    let mut open = 0_usize;
+    line.iter().position(|byte| match byte {
+        b'(' | b'[' | b'{' => {
+            open += 1;
+            false
+        }
+        b')' | b']' | b'}' if open == 0 => true,
+        b')' | b']' | b'}' => {
+            open -= 1;
+            false
+        }
+        _ => false,
+    })
+}
+
 impl Lexed {
+    /// How many brackets have no other one.
+    fn unpaired(&self) -> usize {
+        let bracket = |kind: Kind| matches!(kind, Kind::Punct(b'(' | b')' | b'[' | b']' | b'{' | b'}'));
+        self.tokens.iter().filter(|token| bracket(token.kind) && token.partner == NO_PARTNER).count()
+    }
+
     /// Finds the other bracket for each one that has it.
     fn pair_brackets(&mut self) {
         let mut open: Vec<usize> = Vec::new();

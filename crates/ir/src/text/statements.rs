@@ -239,7 +239,9 @@ impl Parser<'_> {
         if self.line_ends() || self.is_punct(0, b'}') {
             Ok(())
         } else {
-            Err(self.unexpected("the end of the line"))
+            // Whoever leaves a comma out goes on with an operand.
+            let more = self.operand_ahead();
+            Err(self.unexpected(if more { "`,` or the end of the line" } else { "the end of the line" }))
         }
     }
 

@@ -252,7 +252,7 @@ fn other_mistakes_stay_what_they_are() {
         ("d = memory.siz", "there is no operator `memory.siz`"),
         ("d = g(a)", "there is no operator `g`"),
         ("d = enum.new E::none", "a dot stands before a member: `E.none`"),
-        ("d = add.i64 a b", "expected the end of the line, found `b`"),
+        ("d = add.i64 a b", "expected `,` or the end of the line, found `b`"),
     ] {
         assert_eq!(mistakes(&around(line))[0].message, expect, "{line}");
     }

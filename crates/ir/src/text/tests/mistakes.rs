@@ -63,6 +63,50 @@ fn what_other_languages_write_is_one_mistake() {
     );
 }
 
+/// What a `;` hides is read where brackets would stay open without it: one mistake, and the others as they are.
+#[test]
+fn a_semicolon_that_hides_what_closes_is_told() {
+    const LINE: &str = "SYNTAX: `;` begins a comment: what stands behind it belongs on a line of its own";
+    const LIST: &str = "SYNTAX: `;` begins a comment: parts of a list are separated by `,`";
+    for (text, expect) in [
+        ("module m;\nfunc f (a: i64) -> (i64) { return a; }\n", vec![format!("2:36: {LINE}")]),
+        ("func f (a: i64) -> (i64) { return a;; }\n", vec![format!("1:36: {LINE}")]),
+        ("type P = struct { x: i64; y: i64 }\n", vec![format!("1:25: {LINE}")]),
+        ("func f (a: i64; b: i64) -> (i64) {\n  return a\n}\n", vec![format!("1:15: {LIST}")]),
+        (
+            "func f (a: i64) -> (i64) {\n  b = add.i64 a, 1;\n  r = if (eqz.i64 b) -> (i64) { yield 1; } else { yield c; }\n  \
+             return r; ; as it was\n}\nfunc g () -> () { return; }\n",
+            vec![format!("3:40: {LINE}"), "3:57: UNKNOWN_NAME: there is no value `c` here".to_owned()],
+        ),
+        (
+            "func f (a: i64) -> (i64) { b = add.i64 a, 1; c = mul.i64 bb, 2; return c }\n",
+            vec![format!("1:44: {LINE}"), "1:58: UNKNOWN_NAME: there is no value `bb` here".to_owned()],
+        ),
+    ] {
+        let expect: Vec<&str> = expect.iter().map(String::as_str).collect();
+        check_mistakes(text, &expect);
+    }
+    // A comment stays one where nothing is open, and where reading it would leave more open.
+    parsed("func f (a: i64) -> (i64) {\n  return a ; } and {[(\n}\n");
+    check_mistakes(
+        "func f (a: i64) -> (i64) {\n  return a ; as in b)\n",
+        &["3:1: SYNTAX: expected `}`, found the end of the text"],
+    );
+    check_mistakes(
+        "func f (a: i64) -> (i64) {\n  return a // as } there\n",
+        &["2:12: SYNTAX: a comment begins with `;`", "3:1: SYNTAX: expected `}`, found the end of the text"],
+    );
+}
+
+#[test]
+fn a_line_of_semicolons_takes_no_longer_than_another() {
+    let text = format!("func f () -> () {{ return {} }}\n", ";".repeat(200_000));
+    check_mistakes(
+        &text,
+        &["1:26: SYNTAX: `;` begins a comment: what stands behind it belongs on a line of its own"],
+    );
+}
+
 #[test]
 fn a_name_like_a_ref_is_told_with_another() {
     check_candidates("func d0 () -> () { return }\n", "`d0` looks like a ref and cannot be a name", &["d0_"]);
@@ -205,7 +249,7 @@ fn each_mistake_has_its_code() {
             "3:13: LITERAL_WITHOUT_TYPE: no type is known for this literal: what its operator takes is not known",
         ),
         ("a = add.i32 (x, 1", "2:15: SYNTAX: this `(` is not closed"),
-        ("a = add.i32 x 1", "2:17: SYNTAX: expected the end of the line, found `1`"),
+        ("a = add.i32 x 1", "2:17: SYNTAX: expected `,` or the end of the line, found `1`"),
         ("a = add.i32 x.1, 1", "2:15: SYNTAX: `x` has no ports"),
         ("a = add.i32 n99, 1", "2:15: UNKNOWN_REF: there is no `n99`"),
         ("a = add.i32 v99, 1", "2:15: UNKNOWN_REF: there is no `v99`"),
