@@ -475,8 +475,8 @@ pub(crate) fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, Error> {
 
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Error {
-        let Refusal { message, extensions } = refusal;
-        let data = &extensions["data"];
+        let Refusal { message, mut extensions } = refusal;
+        let mut data = extensions.get_mut("data").map(Value::take).unwrap_or_default();
         let code = match (&data["taken"], data["reason"].as_str()) {
             (Value::Bool(true), _) => "NAME_TAKEN",
             (_, Some("ENTITY_NOT_FOUND" | "ENTITY_END_MISSING")) => "NOT_FOUND",
@@ -484,7 +484,11 @@ impl From<Refusal> for Error {
         };
         let near = data["candidates"].as_array().into_iter().flatten().chain([&data["nearest"]]);
         let candidates = near.filter_map(|name| name.as_str().map(str::to_owned)).collect();
-        Error::Refused { code: code.to_owned(), message, candidates }
+        let code = code.to_owned();
+        if let Some(data) = data.as_object_mut() {
+            data.remove("candidates");
+        }
+        Error::Refused { code, message, candidates, data }
     }
 }
 

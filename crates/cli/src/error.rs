@@ -11,6 +11,7 @@ use lmlang_server::telemetry::LogError;
 use lmlang_store::backup::{FileError, Refused};
 use lmlang_store::{Fault, Location, OpenError, UnknownLocation};
 use lmlang_wasm::{ExportError, ImportError};
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::codes::{engine_code, refusal_code, refused_exit};
@@ -42,6 +43,8 @@ pub(crate) enum Error {
         message: String,
         /// Names that come near.
         candidates: Vec<String>,
+        /// What else the API says: the argument that it is about, as `path`, a limit, values that there are.
+        data: Value,
     },
     /// An answer is none of ours, or of another version.
     #[error("the answer is none of lmlang's, or that of another version of it")]
@@ -349,7 +352,7 @@ pub(crate) enum Error {
 impl Error {
     /// What was named is not there, and these names come near.
     pub(crate) fn not_found(message: String, candidates: Vec<String>) -> Error {
-        Error::Refused { code: "NOT_FOUND".to_owned(), message, candidates }
+        Error::Refused { code: "NOT_FOUND".to_owned(), message, candidates, data: Value::Null }
     }
 
     /// The stable name of the error.
@@ -529,47 +532,6 @@ impl Error {
         }
     }
 
-    /// Whether a request was sent, and its answer has not come.
-    pub(crate) fn is_lost(&self) -> bool {
-        matches!(self, Error::Lost { .. } | Error::TimeOut { .. })
-    }
-
-    /// Whether a request that fails so may have been carried out, though it may not have been.
-    pub(crate) fn leaves_doubt(&self) -> bool {
-        match self {
-            // A mutation that has begun goes on when its time is over.
-            Error::Refused { code, .. } => code == "TIMEOUT",
-            Error::Answer(_) => true,
-            _ => self.is_lost(),
-        }
-    }
-
-    /// Whether a repetition that fails so says nothing about the request before it: it came to nobody, or nobody looked at
-    /// its idempotency key.
-    pub(crate) fn tells_nothing_of_the_first(&self) -> bool {
-        match self {
-            Error::Refused { code, .. } => matches!(
-                code.as_str(),
-                "UNAUTHENTICATED"
-                    | "FORBIDDEN"
-                    | "RATE_LIMITED"
-                    | "OVERLOADED"
-                    | "STORAGE_UNAVAILABLE"
-                    | "TIMEOUT"
-                    | "INTERNAL"
-            ),
-            _ => true,
-        }
-    }
-
-    /// The same about a change that may have been made all the same.
-    pub(crate) fn in_doubt(self, look: &str) -> Error {
-        match self {
-            Error::InDoubt { .. } => self,
-            _ => Error::InDoubt { look: look.to_owned(), source: Box::new(self) },
-        }
-    }
-
     /// Names that come near to what was not found.
     pub(crate) fn candidates(&self) -> &[String] {
         match self {
@@ -581,6 +543,16 @@ impl Error {
             | Error::Engine(EngineError::NotFound { candidates, .. }) => candidates,
             _ => &[],
         }
+    }
+
+    /// What goes with the code and the names, for programs to act on: an object with something in it.
+    pub(crate) fn data(&self) -> Option<&Value> {
+        let data = match self {
+            Error::Refused { data, .. } | Error::Tool(RpcError { data, .. }) => data,
+            Error::InDoubt { source, .. } => return source.data(),
+            _ => return None,
+        };
+        data.as_object().is_some_and(|data| !data.is_empty()).then_some(data)
     }
 
     /// Tells whether nobody reads standard output any more, which is no failure.

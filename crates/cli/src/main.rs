@@ -13,6 +13,7 @@ mod client;
 mod codes;
 mod commands;
 mod diagnostics;
+mod doubt;
 mod duration;
 mod ends;
 mod error;
@@ -91,9 +92,11 @@ fn report(error: &Error, output: Output) {
             }
         }
         Form::Json => {
-            let told =
-                json!({ "error": { "code": error.code(), "message": message, "candidates": candidates } });
-            output::say(told);
+            let mut told = json!({ "code": error.code(), "message": message, "candidates": candidates });
+            if let Some(data) = error.data() {
+                told["data"] = data.clone();
+            }
+            output::say(json!({ "error": told }));
         }
     }
 }

@@ -192,6 +192,7 @@ pub(crate) async fn find(
                 code: "BAD_REQUEST".to_owned(),
                 message: format!("several functions have a case `{given}`: name one with `--function`"),
                 candidates: paths.collect(),
+                data: Value::Null,
             })
         }
         (None, _) => Err(Error::not_found(

@@ -571,11 +571,21 @@ pub(crate) async fn decide(
             let decision = &outcome["decision"];
             let by = decision["actor"]["name"].as_str().unwrap_or_default();
             let message = format!("`{by}` has answered it: {}", decision["answer"]);
-            Err(Error::Refused { code: "ALREADY_ANSWERED".to_owned(), message, candidates: Vec::new() })
+            Err(Error::Refused {
+                code: "ALREADY_ANSWERED".to_owned(),
+                message,
+                candidates: Vec::new(),
+                data: Value::Null,
+            })
         }
         _ => {
             let message = outcome["reason"].as_str().unwrap_or("it does not stand any more").to_owned();
-            Err(Error::Refused { code: "STALE_INTERRUPT".to_owned(), message, candidates: Vec::new() })
+            Err(Error::Refused {
+                code: "STALE_INTERRUPT".to_owned(),
+                message,
+                candidates: Vec::new(),
+                data: Value::Null,
+            })
         }
     }
 }

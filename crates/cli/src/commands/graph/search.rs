@@ -125,5 +125,6 @@ fn opcode(given: &str) -> Result<String, Error> {
         code: "BAD_REQUEST".to_owned(),
         message: format!("there is no operator `{given}`: `lmlang help operators` lists them"),
         candidates: nearest(given, all.iter().map(|spec| spec.mnemonic)),
+        data: Value::Null,
     })
 }
