@@ -87,7 +87,7 @@ fn fits(value: &Value, schema: &Map<String, Value>, place: &str) -> Result<(), R
         let known: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
         let near = value.as_str().and_then(|given| nearest(given, known.iter().copied()));
         let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        return wrong(format!("one of {}{near}", known.join(", ")));
+        return wrong(format!("{}{near}", one_of(values)));
     }
     let Some(kind) = schema.get("type").and_then(Value::as_str) else { return Ok(()) };
     let is = match kind {
@@ -162,11 +162,20 @@ fn object(fields: &Map<String, Value>, schema: &Map<String, Value>, place: &str)
     for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
         let name = name.as_str().unwrap_or_default();
         if !fields.contains_key(name) {
-            let kind = known.get(name).and_then(|of| of["type"].as_str()).unwrap_or("a value");
-            return Err(RpcError::invalid(&below(name), kind, "nothing"));
+            let of = known.get(name).and_then(Value::as_object).unwrap_or(&none);
+            let expected = match of.get("enum").and_then(Value::as_array) {
+                Some(values) => one_of(values),
+                None => of.get("type").and_then(Value::as_str).unwrap_or("a value").to_owned(),
+            };
+            return Err(RpcError::invalid(&below(name), expected, "nothing"));
         }
     }
     Ok(())
+}
+
+fn one_of(values: &[Value]) -> String {
+    let known: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+    format!("one of {}", known.join(", "))
 }
 
 fn named(place: &str) -> &str {

@@ -18,7 +18,7 @@ use crate::tool::{Call, Effect, Tool};
 #[serde(deny_unknown_fields)]
 struct Args {
     /// run: a document. type: one type with its fields. find: fields and types by name.
-    action: Action,
+    action: Option<Action>,
     /// run: a query or mutation.
     document: Option<String>,
     /// run: its variables.
@@ -42,6 +42,19 @@ enum Action {
     Find,
 }
 
+impl Args {
+    /// What is asked for; what is given says so as well.
+    fn action(&self) -> Result<Action, RpcError> {
+        let given = [
+            (self.document.is_some(), Action::Run),
+            (self.name.is_some(), Action::Type),
+            (self.search.is_some(), Action::Find),
+        ];
+        let given = given.into_iter().find_map(|(is_given, action)| is_given.then_some(action));
+        self.action.or(given).ok_or_else(|| RpcError::invalid("action", "one of run, type, find", "nothing"))
+    }
+}
+
 pub(super) static TOOL: Tool = Tool {
     name: "graphql",
     title: "GraphQL",
@@ -55,13 +68,14 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
-    let paged = match args.action {
+    let action = args.action()?;
+    let paged = match action {
         Action::Run => Paged::Data,
         Action::Type => Paged::Type,
         Action::Find => Paged::Names,
     };
     let (_, lines) = paged.lines(args.cursor.as_deref())?;
-    match args.action {
+    match action {
         Action::Run => {
             let document = args.document.ok_or_else(|| RpcError::invalid("document", "string", "nothing"))?;
             execute(call, &document, args.variables.unwrap_or_default(), lines).await

@@ -133,7 +133,10 @@ fn told(program: &Value, list: &Value, cursor: Option<&str>, line: fn(&Value) ->
     let mut reply = Reply { noun: "results", ..Reply::about(program) };
     page(&mut reply, list, cursor, line);
     if cursor.is_none() {
-        reply.say(counted(&list["totalCount"], "result", "results"));
+        reply.say(match list["totalCount"].as_u64() {
+            Some(0) => "no match".to_owned(),
+            _ => counted(&list["totalCount"], "result", "results"),
+        });
     }
     reply
 }

@@ -20,6 +20,7 @@ async fn cue_20_arguments_that_do_not_fit_are_named() {
     let world = World::with_shop().await;
     invalid(&world, "program", json!({ "action": "overview" }), "program").await;
     invalid(&world, "program", json!({ "action": "lst" }), "action").await;
+    invalid(&world, "graphql", json!({}), "action").await;
     invalid(&world, "retrieve_subgraph", json!({ "program": "shop", "hops": 4 }), "hops").await;
     invalid(&world, "propose_structured_edit", json!({ "program": "shop", "edits": [{}] }), "base_revision")
         .await;
@@ -28,6 +29,25 @@ async fn cue_20_arguments_that_do_not_fit_are_named() {
     invalid(&world, "propose_structured_edit", edits(json!([{}])), "edits[0]").await;
     invalid(&world, "propose_structured_edit", edits(json!([{ "addTxt": {} }])), "edits[0]").await;
     invalid(&world, "retrieve_subgraph", json!({ "program": "shop", "cursor": "x" }), "cursor").await;
+}
+
+/// A word that is missing is told with the words that there are.
+#[tokio::test]
+async fn a_missing_word_is_told_with_those_that_there_are() {
+    let world = World::new().await;
+    let of_program = json!({ "program": "shop" });
+    for (tool, arguments, word) in [
+        ("checkpoint", of_program.clone(), "restore"),
+        ("program", of_program, "overview"),
+        ("session", json!({}), "list"),
+        ("graphql", json!({}), "find"),
+    ] {
+        let error = world.try_call(tool, arguments).await;
+        let data = error.expect_err("a word is missing").data;
+        let expected = data["expected"].as_str().expect("it is a text");
+        assert_eq!(data["field"], "action", "{tool}: {data}");
+        assert!(expected.starts_with("one of ") && expected.contains(word), "{tool}: {expected}");
+    }
 }
 
 #[tokio::test]
