@@ -149,6 +149,16 @@ async fn overview(call: &Call, args: Args) -> Result<Reply, Failure> {
             let told = of["text"].as_str().unwrap_or_else(|| text(of, "path"));
             reply.items.push(format!("{} {told}", text(of, "ref")).into());
         }
+        for name in ["modules", "types"] {
+            let list = &program[name];
+            let shown = list["nodes"].as_array().map_or(0, Vec::len) as u64;
+            let more = list["totalCount"].as_u64().unwrap_or_default().saturating_sub(shown);
+            if more > 0 {
+                let told =
+                    format!("{more} more {name}: search finds them, the graphql tool pages Program.{name}");
+                reply.items.push(told.into());
+            }
+        }
     }
     page(&mut reply, &program["functions"], args.cursor.as_deref(), function);
     Ok(reply)

@@ -292,16 +292,19 @@ fn graph(reply: &mut Reply, graph: &Value, lines: Lines) {
     reply.lines(text(graph, "text"), lines);
 }
 
+/// Lines of a list beyond which no answer goes, whatever its budget.
+const ENOUGH: usize = 4_000;
+
 async fn calls(call: &Call, args: &Args, of: &[String], lines: Lines) -> Result<Reply, Failure> {
+    const PAGE: &str = "totalCount nodes { ref path } pageInfo { hasNextPage endCursor }";
     let mut variables = args.variables();
     let mut declared = String::new();
     let mut fields = String::new();
     for (index, of) in of.iter().enumerate() {
-        let by = if is_ref(of, 'f') { "ref" } else { "name" };
         declared.push_str(&format!(", $o{index}: String!"));
         fields.push_str(&format!(
-            " a{index}: function({by}: $o{index}) {{ ref path callers(first: 200) {{ totalCount nodes {{ ref path }} }}
-              callees(first: 200) {{ totalCount nodes {{ ref path }} }} }}"
+            " a{index}: function({}: $o{index}) {{ ref path callers(first: 200) {{ {PAGE} }} callees(first: 200) {{ {PAGE} }} }}",
+            by(of)
         ));
         variables[format!("o{index}")] = of.as_str().into();
     }
@@ -312,30 +315,33 @@ async fn calls(call: &Call, args: &Args, of: &[String], lines: Lines) -> Result<
     let data = call.ask(&document, variables).await?;
     let program = &data["program"];
     let mut reply = Reply::about(program);
-    let mut told = Vec::new();
-    for index in 0..of.len() {
+    let (mut told, mut all) = (Vec::new(), 0);
+    for (index, of) in of.iter().enumerate() {
         let function = &program[format!("a{index}")];
         for (list, word) in [("callers", "is called by"), ("callees", "calls")] {
-            let list = &function[list];
-            for other in list["nodes"].as_array().into_iter().flatten() {
-                told.push(format!(
-                    "{} {} {word} {} {}",
-                    text(function, "ref"),
-                    text(function, "path"),
-                    text(other, "ref"),
-                    text(other, "path")
-                ));
-            }
-            let shown = list["nodes"].as_array().map_or(0, Vec::len);
-            let all = list["totalCount"].as_u64().unwrap_or_default();
-            if all > u64::try_from(shown).unwrap_or(u64::MAX) {
-                told.push(format!(
-                    "{} {word} {all} functions; the graphql tool pages them",
-                    text(function, "ref")
-                ));
+            let mut page = function[list].clone();
+            all += page["totalCount"].as_u64().unwrap_or_default();
+            while told.len() < lines.from + ENOUGH {
+                told.extend(page["nodes"].as_array().into_iter().flatten().map(|other| {
+                    let (one, path) = (text(function, "ref"), text(function, "path"));
+                    format!("{one} {path} {word} {} {}", text(other, "ref"), text(other, "path"))
+                }));
+                let Some(after) = next(&page) else { break };
+                let mut variables = about::program(&args.program, reply.revision.as_deref());
+                variables["of"] = of.as_str().into();
+                variables["after"] = after.into();
+                let document = format!(
+                    "query($id: ID, $name: String, $at: String, $of: String!, $after: String!) {{
+                       program(id: $id, name: $name, at: $at) {{
+                         function({}: $of) {{ page: {list}(first: 500, after: $after) {{ {PAGE} }} }} }} }}",
+                    by(of)
+                );
+                let mut data = call.ask(&document, variables).await?;
+                page = data["program"]["function"]["page"].take();
             }
         }
     }
+    reply.further = all.saturating_sub(count(told.len()));
     if told.is_empty() {
         told.push("no calls".to_owned());
     }
@@ -343,12 +349,27 @@ async fn calls(call: &Call, args: &Args, of: &[String], lines: Lines) -> Result<
     Ok(reply)
 }
 
-const IMPACT: &str = "query($id: ID, $name: String, $at: String, $of: [String!]!) {
+/// How a function is named in an operation.
+fn by(of: &str) -> &'static str {
+    if is_ref(of, 'f') { "ref" } else { "name" }
+}
+
+/// Where a page of a connection goes on.
+fn next(page: &Value) -> Option<&str> {
+    let info = &page["pageInfo"];
+    (info["hasNextPage"] == true).then(|| info["endCursor"].as_str()).flatten()
+}
+
+fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+const IMPACT: &str = "query($id: ID, $name: String, $at: String, $of: [String!]!, $after: String) {
   program(id: $id, name: $name, at: $at) {
     name revision { number }
-    impact(of: $of, first: 500) {
-      totalCount truncated exports
-      functions { totalCount nodes { ref path } } types { ref path } contracts { ref message }
+    impact(of: $of, first: 500, after: $after) {
+      totalCount exports
+      functions { totalCount nodes { ref path } pageInfo { hasNextPage endCursor } } types { ref path } contracts { ref message }
     }
   }
 }";
@@ -356,22 +377,47 @@ const IMPACT: &str = "query($id: ID, $name: String, $at: String, $of: [String!]!
 async fn impact(call: &Call, args: &Args, of: &[String], lines: Lines) -> Result<Reply, Failure> {
     let mut variables = args.variables();
     variables["of"] = json!(of);
-    let data = call.ask(IMPACT, variables).await?;
-    let program = &data["program"];
-    let impact = &program["impact"];
-    let mut reply = Reply::about(program);
-    reply.count("total", &impact["totalCount"]);
+    let mut data = call.ask(IMPACT, variables.clone()).await?;
+    let mut reply = Reply::about(&data["program"]);
+    variables["at"] = json!(reply.revision);
     let mut told = Vec::new();
-    let nodes = &impact["functions"]["nodes"];
-    let kinds = [("function", nodes), ("type", &impact["types"]), ("contract", &impact["contracts"])];
-    for (kind, list) in kinds {
-        for of in list.as_array().into_iter().flatten() {
-            let name = of["path"].as_str().unwrap_or_else(|| text(of, "message"));
-            told.push(format!("{kind} {} {name}", text(of, "ref")));
+    let after = loop {
+        let functions = &data["program"]["impact"]["functions"];
+        told.extend(functions["nodes"].as_array().into_iter().flatten().map(|of| named("function", of)));
+        let after = next(functions).map(str::to_owned);
+        if after.is_none() || told.len() >= lines.from + ENOUGH {
+            break after;
+        }
+        variables["after"] = json!(after);
+        data = call.ask(IMPACT, variables.clone()).await?;
+    };
+    let impact = &data["program"]["impact"];
+    let all = impact["totalCount"].as_u64().unwrap_or_default();
+    reply.count("total", &impact["totalCount"]);
+    reply.say(format!("a change could affect {all}"));
+    if after.is_none() {
+        for (kind, list) in [("type", "types"), ("contract", "contracts")] {
+            told.extend(impact[list].as_array().into_iter().flatten().map(|of| named(kind, of)));
         }
     }
-    told.extend(texts(&impact["exports"]).iter().map(|name| format!("export {name}")));
-    reply.say(format!("a change could affect {}", impact["totalCount"]));
+    // Of types and contracts the API lists no more than a thousand each; nothing goes on behind these.
+    let left_out = all.saturating_sub(count(told.len()));
+    if after.is_none() {
+        told.extend(texts(&impact["exports"]).iter().map(|name| format!("export {name}")));
+    }
     reply.lines(&told.join("\n"), lines);
+    reply.further = left_out;
+    if after.is_none() && left_out > 0 {
+        if let Some(last) = reply.items.last_mut() {
+            last.cursor = None;
+        }
+        reply.otherwise = Some("ask for what a change of less could affect".to_owned());
+    }
     Ok(reply)
+}
+
+/// A line of what a change could affect.
+fn named(kind: &str, of: &Value) -> String {
+    let name = of["path"].as_str().unwrap_or_else(|| text(of, "message"));
+    format!("{kind} {} {name}", text(of, "ref"))
 }

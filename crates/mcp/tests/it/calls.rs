@@ -165,6 +165,41 @@ async fn lists_and_texts_go_on_where_they_were_cut() {
     }
 }
 
+/// Who is concerned is told as a whole, however many there are, or as what it is: a part.
+#[tokio::test]
+async fn lists_of_who_is_concerned_are_whole() {
+    let world = World::new().await;
+    let functions: Vec<String> = (0..1_200)
+        .map(|index| format!("pub func f_{index} (x: i64) -> (i64) {{\n  y = call base(x)\n  return y\n}}\n"))
+        .collect();
+    let text = format!(
+        "module many\nfunc base (x: i64) -> (i64) {{ return (add.i64 x, 1) }}\n{}",
+        functions.concat()
+    );
+    world.says("program", json!({ "action": "create", "name": "many", "text": text })).await;
+    for (view, first, mark) in [("calls", "f2 many::base is called by ", 0), ("impact", "function ", 1)] {
+        let mut arguments =
+            json!({ "program": "many", "of": ["many::base"], "view": view, "max_tokens": 6000 });
+        let mut told: Vec<String> = Vec::new();
+        for page in 0.. {
+            assert!(page < 20, "{view} does not end");
+            let page = world.call("retrieve_subgraph", arguments.clone()).await;
+            assert!(page.tokens() <= 6_000, "{view}: {}", page.tokens());
+            told.extend(page.text().lines().filter(|line| line.starts_with(first)).map(str::to_owned));
+            let next = page.data()["next_cursor"].clone();
+            assert_eq!(page.data()["truncated"], next.is_string(), "{view}: {}", page.data());
+            if next.is_null() {
+                break;
+            }
+            arguments["cursor"] = next;
+        }
+        assert_eq!(told.len(), 1_200 + mark, "{view}");
+        told.sort_unstable();
+        told.dedup();
+        assert_eq!(told.len(), 1_200 + mark, "{view}: some are told twice");
+    }
+}
+
 #[tokio::test]
 async fn entities_are_found_by_words() {
     let world = World::with_shop().await;
