@@ -5,6 +5,7 @@ mod calls;
 mod errors;
 mod lines;
 mod listed;
+mod questions;
 mod resources;
 mod wire;
 mod world;
