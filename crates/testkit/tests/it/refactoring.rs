@@ -1,13 +1,13 @@
-//! Code that is wrapped, unwrapped, taken out, put in and rewritten gives what it gave, and comes back exactly.
+//! Code that is wrapped, unwrapped, taken out, put in, rewritten, renamed and moved gives what it gave, and comes back exactly.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use lmlang_history::request::{
-    AddLoopParam, AddResult, EditRequest, ExtractFunction, ParamRequest, ReplacePattern, SetSignature,
-    Target, Wrap, code,
+    AddLoopParam, AddResult, EditRequest, ExtractFunction, MoveFunction, ParamRequest, Rename,
+    ReplacePattern, SetSignature, Target, Wrap, code,
 };
-use lmlang_ir::{Attr, Body, FuncRef, Function, NodeRef, Opcode, Program, RegionRef};
+use lmlang_ir::{Attr, Body, FuncRef, Function, ModuleRef, NodeRef, Opcode, Program, RegionRef};
 use lmlang_testkit::generate::values::arguments;
 use lmlang_testkit::{Choices, Options, config_of, generate};
 use lmlang_verify::{Checked, Code};
@@ -67,7 +67,7 @@ fn some_refactoring(
     let body = function.body();
     let op_of = |node: NodeRef| body.node(node).map(|found| found.op().code());
     let target = |node: NodeRef| Target { name_as: None, of: node.to_string() };
-    Some(match choices.below(8) {
+    Some(match choices.below(10) {
         0 => {
             let op = ["block", "block B", "loop", "loop L"][choices.below(4)].to_owned();
             ("wrap", EditRequest::Wrap(Wrap { name_as: None, refs: some_run(body, choices), op }), None)
@@ -130,6 +130,16 @@ fn some_refactoring(
             };
             ("setSignature", EditRequest::SetSignature(edit), Some(of))
         }
+        7 => {
+            let edit = Rename { of: of.to_string(), name: format!("renamed{count}") };
+            ("renameFunction", EditRequest::RenameFunction(edit), None)
+        }
+        8 => {
+            let modules: Vec<ModuleRef> = program.modules().map(|(module, _)| module).collect();
+            let module = choices.pick(&modules)?.to_string();
+            let edit = MoveFunction { of: of.to_string(), module };
+            ("moveFunction", EditRequest::MoveFunction(edit), None)
+        }
         _ => {
             let (pattern, replacement) = [
                 ("add.i64 $a, $b", "add.i64 $b, $a"),
@@ -174,7 +184,7 @@ fn refactor(seed: (u64, bool), mut choices: Choices, steps: usize) -> BTreeMap<&
                 continue;
             }
         };
-        if name == "inlineCall" && hidden(&after) && !hidden(before.program()) {
+        if matches!(name, "inlineCall" | "moveFunction") && hidden(&after) && !hidden(before.program()) {
             continue;
         }
         let after = sound(after, &before);
@@ -199,7 +209,7 @@ proptest! {
         seed in any::<(u64, bool)>(),
         choices in generate::choices(400),
     ) {
-        refactor(seed, choices, 12);
+        refactor(seed, choices, 15);
     }
 }
 
@@ -207,7 +217,7 @@ proptest! {
 fn every_refactoring_is_carried_out() {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in 0..60 {
-        for (name, count) in refactor((seed, seed % 3 == 0), Choices::seeded(seed + 1000), 40) {
+        for (name, count) in refactor((seed, seed % 3 == 0), Choices::seeded(seed + 1000), 50) {
             *counts.entry(name).or_default() += count;
         }
     }
@@ -217,6 +227,8 @@ fn every_refactoring_is_carried_out() {
         "addResult",
         "extractFunction",
         "inlineCall",
+        "moveFunction",
+        "renameFunction",
         "replacePattern",
         "setSignature",
         "unwrap",
