@@ -186,17 +186,26 @@ async fn what_is_not_there_yet_says_so() {
     }
 }
 
-/// CUE-19: 1009 with limit, window and how long to wait.
+/// CUE-19, CUE-68: 1009 with limit, window and how long to wait, each tool as often as it may be called.
 #[tokio::test]
-async fn cue_19_a_call_above_the_rate_is_refused() {
-    let world = World::new().await;
-    for _ in 0..30 {
-        world.call("read_doc", json!({ "path": "a.md" })).await;
+async fn cue_19_68_a_call_above_the_rate_is_refused() {
+    for (tool, arguments, limit) in
+        [("read_doc", json!({ "path": "a.md" }), 30), ("read_context", json!({ "query": "errors" }), 10)]
+    {
+        let world = World::new().await;
+        for _ in 0..limit {
+            world.call(tool, arguments.clone()).await;
+        }
+        let error = world.try_call(tool, arguments).await.expect_err("it is one too many");
+        assert_eq!(error.code, RpcCode::RateLimited);
+        assert_eq!(
+            (&error.data["limit"], &error.data["window_seconds"]),
+            (&json!(limit), &json!(60)),
+            "{tool}"
+        );
+        assert!(error.data["retry_after_seconds"].as_u64().is_some_and(|wait| (1..=60).contains(&wait)));
+        world.says("program", json!({ "action": "list" })).await;
     }
-    let error = world.try_call("read_doc", json!({ "path": "a.md" })).await.expect_err("it is one too many");
-    assert_eq!(error.code, RpcCode::RateLimited);
-    assert_eq!((&error.data["limit"], &error.data["window_seconds"]), (&json!(30), &json!(60)));
-    assert!(error.data["retry_after_seconds"].as_u64().is_some_and(|wait| (1..=60).contains(&wait)));
 }
 
 /// CUE-13: 1003 with the size, the limit and what to do.
