@@ -80,7 +80,11 @@ impl Desk {
             Err(Failure::Rpc(error)) => return Err(error),
             Err(Failure::Refused(refused)) => refusal(named, &refused),
         };
-        let told = tokio::task::spawn_blocking(move || reply.fit(most)).await;
+        let fit = move || match reply.carried_out {
+            true => Ok(reply.fit_anyhow(most)),
+            false => reply.fit(most),
+        };
+        let told = tokio::task::spawn_blocking(fit).await;
         let told = told.map_err(|error| {
             tracing::error!(%error, "a reply was not made");
             RpcError::new(RpcCode::Internal, json!({ "reason": "the reply was not made" }))

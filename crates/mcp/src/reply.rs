@@ -60,6 +60,8 @@ pub(crate) struct Reply {
     pub(crate) otherwise: Option<String>,
     pub(crate) links: Vec<Link>,
     pub(crate) is_error: bool,
+    /// Whether something was carried out, which no error may deny.
+    pub(crate) carried_out: bool,
 }
 
 /// What of an answer is data.
@@ -182,6 +184,16 @@ impl Reply {
         let mut data = self.summary(shown, cursor.as_deref());
         data["truncated"] = (missing > 0 || cut.is_some()).into();
         Ok(Told { text: text.trim_end().to_owned(), data, links: self.links, is_error: self.is_error })
+    }
+
+    /// The same for what was carried out: where nothing of it fits, what is said in any case is told all the same, for an error
+    /// would say that nothing has happened.
+    pub(crate) fn fit_anyhow(self, most: u64) -> Told {
+        let further = self.further.saturating_add(u64::try_from(self.items.len()).unwrap_or(u64::MAX));
+        let bare = Reply { items: Vec::new(), links: Vec::new(), further, ..self.clone() };
+        self.fit(most)
+            .or_else(|_| bare.fit(u64::MAX))
+            .expect("what has no items fits into any number of tokens")
     }
 
     /// The tokens of all that there is to tell.
@@ -327,6 +339,20 @@ mod tests {
             assert_eq!(at.as_deref(), Some("r7"));
             assert!(told.text.contains(&format!("line number {} of", line - 1)));
             assert!(!told.text.contains(&format!("line number {line} of")));
+        }
+    }
+
+    #[test]
+    fn what_was_carried_out_is_no_error_whatever_the_budget() {
+        let mut reply = Reply { outcome: Some("made"), ..reply(30) };
+        reply.say("undo: +1 -2 ~3");
+        for (most, cut) in [(10, 30), (60, 30), (4_000, 0)] {
+            let told = reply.clone().fit_anyhow(most);
+            assert!(told.text.starts_with("; program shop @ r7\nundo: +1 -2 ~3"), "{}", told.text);
+            assert_eq!((&told.data["outcome"], &told.data["truncated"]), (&json!("made"), &json!(cut > 0)));
+            let left_out =
+                told.text.contains(&format!("; truncated: {cut} lines left out; raise max_tokens"));
+            assert_eq!(left_out, cut > 0, "{}", told.text);
         }
     }
 

@@ -95,6 +95,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
                 program: Some(args.program),
                 revision: Some(at.clone()),
                 outcome: Some("created"),
+                carried_out: true,
                 ..Reply::default()
             };
             reply.say(format!("checkpoint {} names {at}", text(made, "name")));
@@ -107,7 +108,8 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
             let data = call.ask(DELETE, json!({ "input": input })).await?;
             let mut reply =
                 Reply { program: Some(args.program), outcome: Some("deleted"), ..Reply::default() };
-            match data["deleteCheckpoint"]["deleted"] == true {
+            reply.carried_out = data["deleteCheckpoint"]["deleted"] == true;
+            match reply.carried_out {
                 true => reply.say(format!("the name {name} is forgotten, its revision stays")),
                 false => {
                     reply.outcome = Some("nothing_to_do");

@@ -145,6 +145,7 @@ async fn execute(
     if !answer.data.is_null() {
         reply.lines(&json::written(&answer.data), lines);
     }
+    reply.carried_out = changes && !reply.is_error;
     if changes {
         reply.items.iter_mut().for_each(|item| item.cursor = None);
         reply.otherwise =

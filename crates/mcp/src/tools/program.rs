@@ -204,7 +204,7 @@ async fn create(call: &Call, args: Args) -> Result<Reply, Failure> {
         return Ok(reply);
     }
     let program = &made["program"];
-    let mut reply = Reply { outcome: Some("created"), ..Reply::about(program) };
+    let mut reply = Reply { outcome: Some("created"), carried_out: true, ..Reply::about(program) };
     for name in ["modules", "functions", "nodes"] {
         reply.count(name, &program["stats"][name]);
     }

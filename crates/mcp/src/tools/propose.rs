@@ -122,7 +122,8 @@ async fn numbered(call: &Call, program: &str, base: String) -> String {
 fn applied(outcome: &Value, base: String) -> Reply {
     let mut reply = Reply { noun: "lines", ..Reply::about(&outcome["program"]) };
     let counts = changed(&mut reply, &outcome["changed"]);
-    match (outcome["committed"] == true, outcome["unchanged"] == true) {
+    reply.carried_out = outcome["committed"] == true;
+    match (reply.carried_out, outcome["unchanged"] == true) {
         (true, true) => {
             reply.outcome = Some("unchanged");
             reply.say(told::UNCHANGED);

@@ -92,7 +92,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
                 "idempotencyKey": args.idempotency_key,
             });
             let done = call.ask.ask(document, json!({ "input": input })).await?.whole()?;
-            shown(call, text(&done["done"]["run"], "id")).await
+            Ok(carried_out(shown(call, text(&done["done"]["run"], "id")).await?))
         }
         Action::Cancel => {
             let document =
@@ -100,7 +100,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
             let run = needed(args.run_id, "run_id")?;
             let input = json!({ "runId": run, "reason": args.reason });
             call.ask.ask(document, json!({ "input": input })).await?.whole()?;
-            shown(call, &run).await
+            Ok(carried_out(shown(call, &run).await?))
         }
         Action::Answer => {
             let document =
@@ -124,7 +124,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
                 reply
             };
             match text(outcome, "__typename") {
-                "Answered" => shown(call, text(&outcome["run"], "id")).await,
+                "Answered" => Ok(carried_out(shown(call, text(&outcome["run"], "id")).await?)),
                 "AlreadyAnswered" => {
                     let decision = &outcome["decision"];
                     let by = text(&decision["actor"], "name");
@@ -155,12 +155,16 @@ async fn turn(call: &Call, args: Args) -> Result<Reply, Failure> {
         "idempotencyKey": args.idempotency_key,
     });
     let done = call.ask.ask(&document, json!({ "input": input })).await?.whole()?;
-    let mut reply = told(&done["done"]["run"]);
+    let mut reply = carried_out(told(&done["done"]["run"]));
     reply.say(format!("session_id {}", text(&done["done"]["session"], "id")));
     if let Some(said) = done["done"]["view"]["answer"]["text"].as_str() {
         reply.say(said);
     }
     Ok(reply)
+}
+
+fn carried_out(reply: Reply) -> Reply {
+    Reply { carried_out: true, ..reply }
 }
 
 fn needed(given: Option<String>, name: &'static str) -> Result<String, Failure> {

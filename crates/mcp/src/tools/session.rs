@@ -56,6 +56,7 @@ const SESSION: &str =
     "id title workflow summary createdAt runs(first: 20) { totalCount nodes { id status } }";
 
 async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
+    let carried_out = matches!(args.action, Action::Create);
     let session = match args.action {
         Action::List => return list(call).await,
         Action::Show => {
@@ -75,7 +76,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
             call.ask.ask(&document, json!({ "input": input })).await?.whole()?["done"]["session"].take()
         }
     };
-    let mut reply = Reply { outcome: Some("session"), noun: "runs", ..Reply::default() };
+    let mut reply = Reply { outcome: Some("session"), noun: "runs", carried_out, ..Reply::default() };
     reply.count("runs", &session["runs"]["totalCount"]);
     reply.say(line(&session, usize::MAX));
     let runs = session["runs"]["nodes"].as_array().into_iter().flatten();

@@ -130,7 +130,8 @@ fn made(outcome: &Value) -> Reply {
     let mut reply = Reply::about(&outcome["program"]);
     let counts = changed(&mut reply, &outcome["changed"]);
     let kind = text(&outcome["revision"], "kind").to_lowercase();
-    match outcome["committed"] == true {
+    reply.carried_out = outcome["committed"] == true;
+    match reply.carried_out {
         true => {
             reply.outcome = Some("made");
             reply.say(format!("{kind}: {counts}"));

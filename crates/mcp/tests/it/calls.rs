@@ -165,6 +165,43 @@ async fn lists_and_texts_go_on_where_they_were_cut() {
     }
 }
 
+/// What was done is told as done, however few tokens there are for telling it; what is read is not told instead.
+#[tokio::test]
+async fn what_was_done_is_never_told_as_refused() {
+    let world = World::new().await;
+    let edits = json!([{ "addText": { "module": "m", "text": "func f () -> () { return }" } }]);
+    let done = [
+        ("program", json!({ "action": "create", "name": "m", "text": "module m\n" }), "created"),
+        (
+            "propose_structured_edit",
+            json!({ "program": "m", "base_revision": "r1", "edits": edits }),
+            "applied",
+        ),
+        ("checkpoint", json!({ "program": "m", "action": "create", "name": "c" }), "created"),
+        ("undo", json!({ "program": "m" }), "made"),
+        ("undo", json!({ "program": "m", "action": "redo" }), "made"),
+        ("checkpoint", json!({ "program": "m", "action": "delete", "name": "c" }), "deleted"),
+        ("session", json!({ "action": "create", "workflow": "review" }), "session"),
+    ];
+    for (tool, mut arguments, outcome) in done {
+        arguments["max_tokens"] = 5.into();
+        let done = world.call(tool, arguments).await;
+        assert!(!done.is_error(), "{tool}: {}", done.text());
+        assert_eq!(done.data()["outcome"], outcome, "{tool}: {}", done.text());
+    }
+    let document = "mutation { createBranch(input: {programId: \"m\", name: \"b\"}) { branch { name } } }";
+    let done = world.says("graphql", json!({ "document": document, "max_tokens": 5 })).await;
+    assert!(done.contains("it was carried out"), "{done}");
+    for (tool, arguments) in [
+        ("history", json!({ "program": "m", "max_tokens": 5 })),
+        ("graphql", json!({ "document": "{ program(name: \"m\") { name } }", "max_tokens": 5 })),
+        ("undo", json!({ "program": "m", "dry_run": true, "max_tokens": 5 })),
+    ] {
+        let error = world.try_call(tool, arguments).await.expect_err("it does not fit");
+        assert_eq!(error.code, RpcCode::TokenLimitExceeded, "{tool}");
+    }
+}
+
 /// Who is concerned is told as a whole, however many there are, or as what it is: a part.
 #[tokio::test]
 async fn lists_of_who_is_concerned_are_whole() {
