@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::budget::tokens;
+use crate::budget::{CAP, tokens};
 use crate::cursor::Lines;
 use crate::failure::{RpcCode, RpcError};
 use crate::mask::masked;
@@ -283,7 +283,10 @@ fn cost(item: &Item) -> u64 {
 
 /// The error for an answer of which nothing fits, with the size that is enough.
 pub(crate) fn too_large(size: u64, limit: u64) -> RpcError {
-    let action = "raise `max_tokens`, or ask for less";
+    let action = match size > CAP {
+        true => format!("ask for less: no answer takes more than {CAP}"),
+        false => "raise `max_tokens`, or ask for less".to_owned(),
+    };
     RpcError::new(
         RpcCode::TokenLimitExceeded,
         json!({ "current_size": size, "limit": limit, "action": action }),
@@ -366,6 +369,11 @@ mod tests {
         let enough = error.data["current_size"].as_u64().expect("a size");
         assert!((1_000..1_150).contains(&enough), "{enough}");
         reply.clone().fit(enough).expect("what is named is enough");
+        assert!(error.data["action"].as_str().is_some_and(|action| action.starts_with("raise ")));
+        let mut endless = Reply::default();
+        endless.items.push("word ".repeat(30_000).into());
+        let error = endless.fit(CAP).expect_err("it is too large for any answer");
+        assert_eq!(error.data["action"], "ask for less: no answer takes more than 20000");
         reply.say("said in any case ".repeat(100));
         for most in [20, 500] {
             let error = reply.clone().fit(most).expect_err("it is too large");

@@ -1,6 +1,7 @@
 //! The tools over a real engine, called as clients call them.
 
 mod agent;
+mod budgets;
 mod calls;
 mod errors;
 mod lines;
