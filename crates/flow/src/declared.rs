@@ -43,8 +43,10 @@ pub const MOST_VISITS: u32 = 10_000;
 pub const MOST_ATTEMPTS: u32 = 10;
 /// Most items, or fields, of a channel.
 pub const MOST_HELD: usize = 1_000;
-/// Most branches that a node opens at once.
+/// Most branches that a node names, to open them at once.
 pub const MOST_ARMS: usize = 64;
+/// Most items of a list for which a node opens branches.
+pub const MOST_ITEMS: usize = 256;
 /// Most answers of a model within one node.
 pub const MOST_STEPS: u32 = 32;
 /// The longest time that is waited for anything, in milliseconds: 366 days.

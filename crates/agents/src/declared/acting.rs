@@ -4,7 +4,7 @@ use lmlang_engine::flows::code::failure;
 use lmlang_engine::{Halt, Work};
 use lmlang_flow::declared::template::{self, Budget, Path, TooLarge};
 use lmlang_flow::declared::{
-    Action, AskModel, AskPerson, Branches, CallTool, DeclaredNode, Each, Finish, MOST_ARMS, PROGRESS,
+    Action, AskModel, AskPerson, Branches, CallTool, DeclaredNode, Each, Finish, MOST_ITEMS, PROGRESS,
     PROVIDER, Parallel, Pause, SetChannels, StartRun,
 };
 use lmlang_flow::definition::END;
@@ -229,8 +229,8 @@ fn open_each(Each { items, item, node, join }: &Each, state: &State) -> Result<S
             return Err(failure("FLOW_NO_LIST", format!("`{items}` is no list")));
         }
     };
-    if items.len() > MOST_ARMS {
-        let message = format!("{MOST_ARMS} branches can be opened at once, found {} items", items.len());
+    if items.len() > MOST_ITEMS {
+        let message = format!("{MOST_ITEMS} branches can be opened at once, found {} items", items.len());
         return Err(failure("LIMIT_EXCEEDED", message));
     }
     let arm = |value: &Value| Arm { node: node.clone(), given: Update::none().with(item, value.clone()) };

@@ -263,6 +263,10 @@ async fn branches_are_opened_and_runs_of_other_flows_are_waited_for() {
     assert_eq!((&none["total"], &none["doubled"]), (&json!(0), &json!([])));
     let (asks, _) = run(engine, "all", json!({})).await;
     assert_eq!(asks, RunStatus::Completed, "what is not there is no list of anything");
+    let many = start(engine, "all", json!({ "numbers": vec![1; 257] })).await.expect("it begins");
+    let machine = engine.run_machine(&many).await.expect("it can be read");
+    let question = &machine.interrupts().next().expect("it asks").ask.question;
+    assert!(question.contains("256 branches can be opened at once, found 257 items"), "{question}");
 }
 
 /// Whatever a model calls is told to it, also what does not work, until it answers.
