@@ -23,13 +23,13 @@ mod grow;
 
 use std::sync::Arc;
 
-use crate::change::{FunctionMut, StructureError};
+use crate::change::{FunctionMut, PreparedFunction, StructureError};
 use crate::draft::Draft;
 use crate::entities::{
     Contract, ContractKind, Field, FunctionHead, Module, Name, Param, Region, RegionOwner, RegionParam,
     RegionRole, Shape, TypeDef, Variable, VariantDef, Visibility,
 };
-use crate::function::{Body, Function};
+use crate::function::Body;
 use crate::node::{NodeContent, Source};
 use crate::ops::{Attr, Control, Exit, Match, Op, Opcode};
 use crate::program::Program;
@@ -170,8 +170,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds a function that was promised.
-    pub fn add_function(&mut self, of: FuncRef, function: Function) {
-        self.program.add_whole_function(of, Arc::new(function)).expect(FRESH);
+    pub fn add_function(&mut self, function: PreparedFunction) {
+        self.program.add_prepared_function(function).expect(FRESH);
     }
 }
 
@@ -271,11 +271,6 @@ impl<'a> FunctionBuilder<'a, &'a mut Draft> {
     pub fn go(&mut self, region: RegionRef) -> Result<(), StructureError> {
         self.place = self.function.end_of(region)?;
         Ok(())
-    }
-
-    /// Ends the building.
-    pub fn finish(self, head: FunctionHead) -> Function {
-        self.function.finish(head).expect(PLACED)
     }
 }
 

@@ -53,6 +53,34 @@ pub struct FunctionMut<'a> {
     index: &'a mut Index,
 }
 
+/// A function with what a program notes of it when it is added, which needs no program to be found out.
+#[derive(Debug)]
+pub struct PreparedFunction {
+    of: FuncRef,
+    function: Arc<Function>,
+    homes: Trie<Home>,
+    /// What its operators and types name outside of it, as often as they do.
+    mentioned: Vec<u64>,
+}
+
+impl PreparedFunction {
+    /// Looks a function through. Costs its size.
+    ///
+    /// # Errors
+    ///
+    /// A ref that two of its parts have.
+    pub fn new(of: FuncRef, function: Arc<Function>) -> Result<PreparedFunction, StructureError> {
+        let (body, head) = (&function.body, &function.head);
+        let mut mentioned = Vec::new();
+        let homes = body.homes(of, |op| each_outer_mention(op, |outer| mentioned.push(outer.number)))?;
+        let mut in_type = |ty: &Type| ty.each_named(&mut |named| mentioned.push(named.number()));
+        head_types(head).for_each(&mut in_type);
+        body.regions().for_each(|(_, region)| region.params.iter().for_each(|param| in_type(&param.ty)));
+        body.variables().for_each(|(_, variable)| in_type(&variable.ty));
+        Ok(PreparedFunction { of, function, homes, mentioned })
+    }
+}
+
 impl Program {
     fn claim(&mut self, of: Ref) -> Result<(), StructureError> {
         self.index.claim(of, 0)
@@ -167,17 +195,16 @@ impl Program {
     /// Adds a function with its body, as [`Program::remove_function`] returned it or a [`crate::draft::Draft`] made it.
     /// Costs its size.
     pub fn add_whole_function(&mut self, of: FuncRef, function: Arc<Function>) -> Result<(), StructureError> {
-        let (body, head) = (&function.body, &function.head);
-        let mut mentioned = Vec::new();
-        self.index
-            .claim_all(body.homes(of, |op| each_outer_mention(op, |outer| mentioned.push(outer.number)))?)?;
+        self.add_prepared_function(PreparedFunction::new(of, function)?)
+    }
+
+    /// The same with a function that somebody has looked through already.
+    pub fn add_prepared_function(&mut self, prepared: PreparedFunction) -> Result<(), StructureError> {
+        let PreparedFunction { of, function, homes, mentioned } = prepared;
+        self.index.claim_all(homes)?;
         self.index.functions += 1;
-        self.index.counts.add(body.counts);
-        self.index.name(Some(head.module), &head.name, of.number());
-        let mut in_type = |ty: &Type| ty.each_named(&mut |named| mentioned.push(named.number()));
-        head_types(head).for_each(&mut in_type);
-        body.regions().for_each(|(_, region)| region.params.iter().for_each(|param| in_type(&param.ty)));
-        body.variables().for_each(|(_, variable)| in_type(&variable.ty));
+        self.index.counts.add(function.body.counts);
+        self.index.name(Some(function.head.module), &function.head.name, of.number());
         self.index.mention_all(mentioned, of.number());
         self.index.state(of, function.states_invariants_of());
         self.functions.insert(of.number(), function);

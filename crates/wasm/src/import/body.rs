@@ -105,11 +105,6 @@ impl<'m, 'b> Body<'m, 'b> {
         std::mem::take(&mut self.values)
     }
 
-    /// The function, when all instructions are in it.
-    pub(super) fn into_builder(self) -> FunctionBuilder<'b, &'b mut Draft> {
-        self.build
-    }
-
     /// Takes the next instruction in. The module is valid.
     pub(super) fn take(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
         if self.dead.is_some() {

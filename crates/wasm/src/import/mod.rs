@@ -1,5 +1,6 @@
 //! A WebAssembly module becomes a program.
 
+mod assembly;
 mod body;
 mod indices;
 mod locals;
@@ -10,11 +11,12 @@ mod read;
 mod valid;
 
 use std::collections::BTreeSet;
+use std::thread;
 
 use lmlang_ir::builder::{Builder, FunctionBuilder};
 use lmlang_ir::draft::Draft;
 use lmlang_ir::{
-    Const, Function, FunctionHead, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Param, Program,
+    Const, FunctionHead, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Param, Program,
     RefAllocator, Storage, StorageKind, TableEntry, Type, Visibility,
 };
 use thiserror::Error;
@@ -25,6 +27,7 @@ use wasmparser::{
 use wast::Wat;
 use wast::parser::{self, ParseBuffer};
 
+use self::assembly::Assembly;
 use self::body::Body;
 use self::indices::Indices;
 use self::locals::{Cell, Locals};
@@ -130,11 +133,11 @@ pub enum Progress {
         /// Their number.
         functions: usize,
     },
-    /// So many functions are there.
+    /// So many functions have been taken in.
     Built {
-        /// Those that are there.
+        /// Those that have been taken in.
         functions: usize,
-        /// All that there will be.
+        /// All that there are.
         of: usize,
     },
 }
@@ -172,20 +175,26 @@ pub fn import_watched(
     let (indices, heads) = declare(&mut build, home, &read, &used, &mut room)?;
     let mut known = raw::Known::default();
     let mut bodies = read.bodies.iter().zip(&used.params);
-    let mut draft = Draft::new();
-    for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
-        let function = if head.import.is_some() {
-            Function::new(head)
-        } else {
-            let (body, written) = bodies.next().expect("what is not imported has a body");
-            let given = Given { index, body, written };
-            let draft = build.draft(&mut draft, *of_function);
-            translate(draft, &indices, &read, given, (&mut known, &mut room))?.finish(head)
-        };
-        build.add_function(*of_function, function);
-        if !go_on(Progress::Built { functions: index as usize + 1, of }) {
-            return Ok(None);
+    let assembled = thread::scope(|scope| -> Result<_, ImportError> {
+        let mut assembly = Assembly::new(scope, assembly::helpers(module.len()));
+        for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
+            let mut body = None;
+            if head.import.is_none() {
+                let (code, written) = bodies.next().expect("what is not imported has a body");
+                let draft = body.insert(assembly.draft());
+                let given = Given { index, code, written };
+                translate(build.draft(draft, *of_function), &indices, &read, given, (&mut known, &mut room))?;
+            }
+            assembly.take(assembly::Given { of: *of_function, head, body });
+            if !go_on(Progress::Built { functions: index as usize + 1, of }) {
+                return Ok(None);
+            }
         }
+        Ok(Some(assembly.finish()))
+    })?;
+    let Some(assembled) = assembled else { return Ok(None) };
+    for function in assembled {
+        build.add_function(function);
     }
     Ok(Some(program))
 }
@@ -211,7 +220,7 @@ impl Room {
 /// A function's body.
 struct Given<'g, 'a> {
     index: u32,
-    body: &'g FunctionBody<'a>,
+    code: &'g FunctionBody<'a>,
     /// The parameters that are written to.
     written: &'g BTreeSet<u32>,
 }
@@ -515,9 +524,9 @@ fn translate<'b>(
     mut build: FunctionBuilder<'b, &'b mut Draft>,
     indices: &Indices,
     read: &Read<'_>,
-    Given { index, body, written }: Given<'_, '_>,
+    Given { index, code, written }: Given<'_, '_>,
     (known, room): (&mut raw::Known, &mut Room),
-) -> Result<FunctionBuilder<'b, &'b mut Draft>, ImportError> {
+) -> Result<(), ImportError> {
     let (_, signature) = indices.function(index);
     let (params, results) = (&signature.params, signature.results.clone());
     let names = read.names.locals.get(&index);
@@ -535,7 +544,7 @@ fn translate<'b>(
         locals.keep(at.into(), cell, ty.clone());
         locals.ends.push((u32::from(at) + 1, ty.clone()));
     }
-    let mut reader = body.get_locals_reader()?;
+    let mut reader = code.get_locals_reader()?;
     let mut end = params.len() as u32;
     for _ in 0..reader.get_count() {
         let offset = reader.original_position();
@@ -545,17 +554,17 @@ fn translate<'b>(
     }
     let labels = Labels::new(read.names.labels.get(&index));
     let mut translated = Body::new(indices, build, locals, labels, results);
-    let mut operators = body.get_operators_reader()?;
+    let mut operators = code.get_operators_reader()?;
     while !operators.eof() {
         let (operator, offset) = operators.read_with_offset()?;
         if raw::is_carried(&operator) {
-            let at = |position: u64| (position - body.range().start) as usize;
-            let bytes = &body.as_bytes()[at(offset)..at(operators.original_position())];
+            let at = |position: u64| (position - code.range().start) as usize;
+            let bytes = &code.as_bytes()[at(offset)..at(operators.original_position())];
             translated.carry(bytes, known, offset)?;
         } else {
             translated.take(&operator, offset)?;
         }
         room.take(translated.values(), offset)?;
     }
-    Ok(translated.into_builder())
+    Ok(())
 }
