@@ -5,6 +5,7 @@ mod declared;
 mod exported;
 mod faults;
 mod killed;
+mod limited;
 mod long;
 mod manager;
 mod neo4j;

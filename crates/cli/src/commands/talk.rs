@@ -79,7 +79,13 @@ impl<'a> Talk<'a> {
 
     /// What the session asks already.
     pub(crate) async fn asked(&self) -> Result<Option<Asked>, Error> {
-        let Some(session) = &self.session else { return Ok(None) };
+        match &self.session {
+            Some(session) => self.asked_in(session).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn asked_in(&self, session: &str) -> Result<Option<Asked>, Error> {
         let found: Value = self.client.ask(OPEN, &json!({ "id": session })).await?;
         let runs = found["session"]["runs"]["nodes"].as_array().into_iter().flatten();
         let asked = runs.flat_map(|run| run["interrupts"].as_array().into_iter().flatten());
@@ -100,28 +106,33 @@ impl<'a> Talk<'a> {
         Ok(found["session"]["workflow"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Begins a session: there is nothing to listen to before.
-    async fn begun(&self, said: &Map<String, Value>) -> Result<String, Error> {
+    /// Begins a session: there is nothing to listen to before. One of a token that is limited to programs begins with its first
+    /// run.
+    async fn begun(&self, said: &Map<String, Value>) -> Result<Option<String>, Error> {
         let title: Option<String> =
             said.get("text").and_then(Value::as_str).map(|text| text.chars().take(TITLE).collect());
         let input = json!({ "workflow": self.flow, "title": title, "idempotencyKey": Uuid::new_v4() });
-        let made: Value = self.client.ask(BEGIN, &json!({ "input": input })).await?;
-        Ok(made["createSession"]["session"]["id"].as_str().unwrap_or_default().to_owned())
+        let made: Value = match self.client.ask(BEGIN, &json!({ "input": input })).await {
+            Err(refused) if refused.code() == "FORBIDDEN" => return Ok(None),
+            made => made?,
+        };
+        Ok(made["createSession"]["session"]["id"].as_str().map(str::to_owned))
     }
 
     /// Says something, and waits until the run asks or ends.
     pub(crate) async fn say(&mut self, mut said: Map<String, Value>) -> Result<Stands, Error> {
-        let session = match &self.session {
-            Some(session) => session.clone(),
-            None => {
-                let session = self.begun(&said).await?;
-                self.session.insert(session).clone()
-            }
-        };
-        said.insert("sessionId".to_owned(), json!(session));
+        if self.session.is_none() {
+            self.session = self.begun(&said).await?;
+        }
+        said.insert("sessionId".to_owned(), json!(self.session));
         said.insert("workflow".to_owned(), json!(self.flow));
         said.insert("idempotencyKey".to_owned(), json!(Uuid::new_v4()));
-        let listening = Listening::to(self.client, &session).await;
+        let Some(session) = &self.session else {
+            let stands = self.turned(said).await?;
+            self.session = Some(stands.session.clone());
+            return Ok(stands);
+        };
+        let listening = Listening::to(self.client, session).await;
         listening.during(self.turned(said)).await
     }
 
@@ -145,7 +156,7 @@ impl<'a> Talk<'a> {
             stands.status = found["run"]["status"].as_str().unwrap_or_default().to_owned();
             stands.error = found["run"]["error"].clone();
             stands.view = found["view"].clone();
-            stands.interrupt = self.asked().await?;
+            stands.interrupt = self.asked_in(&stands.session).await?;
         }
         Ok(stands)
     }

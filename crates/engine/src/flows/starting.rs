@@ -148,10 +148,11 @@ impl Engine {
         }
     }
 
-    /// What the newest run of a flow in a session that has ended came to, however it did.
+    /// What the newest run of a flow in a session that has ended came to, however it did: of those that the caller may know of.
     async fn came_to(&self, session: Uuid, flow: &str) -> Result<Option<State>, Error> {
-        let filter =
-            RunFilter { flow: Some(flow.to_owned()), session: Some(session), ..RunFilter::default() };
+        let programs = self.only().map(<[Uuid]>::to_vec);
+        let flow = Some(flow.to_owned());
+        let filter = RunFilter { flow, session: Some(session), programs, ..RunFilter::default() };
         let newest = self.store().runs(&filter, None, LATEST).await?;
         let newest = newest.into_iter().find(|run| run.standing.ended.is_some() && run.parent.is_none());
         let Some(newest) = newest else { return Ok(None) };

@@ -160,7 +160,11 @@ impl Engine {
             let accepted = self.code_named(workflow).await?.accept(self, &input, None).await;
             accepted.map_err(|error| place_in_turn(error, &words))?;
             turn.deadline.map(within).transpose()?;
-            let session = self.start_session(&start, call).await?.id;
+            let session = match self.is_unlimited() {
+                true => Some(self.start_session(&start, call).await?.id),
+                // Whoever is limited to programs knows of a session by its runs: this one begins with its first.
+                false => None,
+            };
             return self.begun(session, workflow, turn, call).await;
         };
         let info = self.session_info(session).await?;
@@ -221,23 +225,22 @@ impl Engine {
                     // It goes on: the same turn may be taken when it asks or has ended.
                     return Err(Error::Overloaded { what: "turns of the session" });
                 }
-                self.begun(session, &info.workflow, turn, call).await
+                self.begun(Some(session), &info.workflow, turn, call).await
             }
         }
     }
 
     async fn begun(
         &self,
-        session: Uuid,
+        session: Option<Uuid>,
         workflow: &str,
         turn: &Turn,
         call: &Call,
     ) -> Result<(Uuid, Uuid), Error> {
         let (input, words) = self.input_of(workflow, turn).await?;
-        let start =
-            StartRun { flow: workflow.to_owned(), session: Some(session), input, deadline: turn.deadline };
+        let start = StartRun { flow: workflow.to_owned(), session, input, deadline: turn.deadline };
         let run = self.start_run(&start, call).await.map_err(|error| place_in_turn(error, &words))?;
-        Ok((session, run.id))
+        Ok((run.session.id, run.id))
     }
 
     /// What a run is begun with for what was said, and which of its fields has the words.
@@ -261,9 +264,11 @@ impl Engine {
         Ok((input, words))
     }
 
-    /// The newest runs of a session that no other one waits for: those that a repeated request may be an answer to.
+    /// The newest runs of a session that no other one waits for: those that a repeated request may be an answer to. Callers who are
+    /// limited to some programs have those of these.
     async fn newest_runs(&self, session: Uuid) -> Result<Vec<Uuid>, Error> {
-        let filter = RunFilter { session: Some(session), ..RunFilter::default() };
+        let programs = self.only().map(<[Uuid]>::to_vec);
+        let filter = RunFilter { session: Some(session), programs, ..RunFilter::default() };
         let runs = self.store().runs(&filter, None, 1_000).await?;
         Ok(runs.into_iter().filter(|run| run.parent.is_none()).map(|run| run.id).take(REPEATED).collect())
     }

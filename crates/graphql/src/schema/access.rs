@@ -82,7 +82,8 @@ pub const NEEDS: &[(&str, Need)] = &[
     // A program that is made is none of those that a token is limited to, and its name may be that of another one.
     ("Mutation.createProgram", OfAll(Scope::Edit)),
     ("Mutation.createSession", OfAll(Scope::Edit)),
-    ("Mutation.turn", OfAll(Scope::Edit)),
+    // What it is about follows from its flow, which finds no other programs for the caller.
+    ("Mutation.turn", EDIT),
     ("Mutation.createToken", OfAll(Scope::Admin)),
     ("Mutation.deleteBranch", EDIT),
     ("Mutation.deleteCheckpoint", EDIT),
