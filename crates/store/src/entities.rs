@@ -343,19 +343,7 @@ impl EntitiesThen {
         after: Option<(&str, &str, &str)>,
         limit: u64,
     ) -> Result<Vec<(RelationRow, EntityRow)>, Fault> {
-        let (here, there) = match end {
-            RelationEnd::Source => (relations::Column::Source, relations::Column::Target),
-            RelationEnd::Target => (relations::Column::Target, relations::Column::Source),
-        };
-        let other: RelationDef =
-            relations::Entity::belongs_to(entities::Entity).from(there).to(entities::Column::Id).into();
-        let mut found = relations::Entity::find()
-            .join(JoinType::InnerJoin, other)
-            .select_also(entities::Entity)
-            .filter(here.eq(id));
-        if !kinds.is_empty() {
-            found = found.filter(relations::Column::Kind.is_in(kinds.iter().map(|kind| kind.as_bytes())));
-        }
+        let mut found = around(id, end, kinds).select_also(entities::Entity);
         if let Some((kind, label, name)) = after {
             let columns = [
                 Expr::col((relations::Entity, relations::Column::Kind)),
@@ -372,12 +360,83 @@ impl EntitiesThen {
             .limit(limit)
             .all(&self.view)
             .await?;
-        let row = |(relation, entity): (relations::Model, Option<entities::Model>)| {
-            let entity = entity.ok_or(Fault::Row { table: "relations", column: "target" })?;
-            Ok((RelationRow::try_from(relation)?, EntityRow::try_from(entity)?))
-        };
-        found.into_iter().map(row).collect()
+        found.into_iter().map(hop).collect()
     }
+
+    /// The ids of the relations that [`EntitiesThen::neighbours`] gives, in its order, at most so many: what there is to page through
+    /// at an entity with many of them, each page of which would put all in order anew.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn neighbour_ids(
+        &self,
+        id: Uuid,
+        end: RelationEnd,
+        kinds: &[&str],
+        limit: u64,
+    ) -> Result<Vec<Uuid>, Fault> {
+        let found = around(id, end, kinds)
+            .select_only()
+            .column(relations::Column::Id)
+            .order_by_asc(relations::Column::Kind)
+            .order_by_asc(entities::Column::Label)
+            .order_by_asc(entities::Column::Name)
+            .limit(limit);
+        Ok(found.into_tuple::<Uuid>().all(&self.view).await?)
+    }
+
+    /// Relations with these ids, each with the entity at its other end, in whatever order.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn neighbours_by(
+        &self,
+        end: RelationEnd,
+        ids: &[Uuid],
+    ) -> Result<Vec<(RelationRow, EntityRow)>, Fault> {
+        let mut rows = Vec::with_capacity(ids.len());
+        for some in ids.chunks(CHUNK) {
+            let found = relations::Entity::find()
+                .join(JoinType::InnerJoin, to_other(end))
+                .filter(relations::Column::Id.is_in(some.iter().copied()))
+                .select_also(entities::Entity);
+            for row in found.all(&self.view).await? {
+                rows.push(hop(row)?);
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// The join of a relation with the entity at its other end.
+fn to_other(end: RelationEnd) -> RelationDef {
+    let there = match end {
+        RelationEnd::Source => relations::Column::Target,
+        RelationEnd::Target => relations::Column::Source,
+    };
+    relations::Entity::belongs_to(entities::Entity).from(there).to(entities::Column::Id).into()
+}
+
+/// Relations at one end of which an entity stands, joined with those at the other end; those of some kinds, or all.
+fn around(id: Uuid, end: RelationEnd, kinds: &[&str]) -> Select<relations::Entity> {
+    let here = match end {
+        RelationEnd::Source => relations::Column::Source,
+        RelationEnd::Target => relations::Column::Target,
+    };
+    let found = relations::Entity::find().join(JoinType::InnerJoin, to_other(end)).filter(here.eq(id));
+    match kinds {
+        [] => found,
+        kinds => found.filter(relations::Column::Kind.is_in(kinds.iter().map(|kind| kind.as_bytes()))),
+    }
+}
+
+fn hop(
+    (relation, entity): (relations::Model, Option<entities::Model>),
+) -> Result<(RelationRow, EntityRow), Fault> {
+    let entity = entity.ok_or(Fault::Row { table: "relations", column: "target" })?;
+    Ok((RelationRow::try_from(relation)?, EntityRow::try_from(entity)?))
 }
 
 fn of(label: Option<&str>, name: Option<&str>) -> Select<entities::Entity> {

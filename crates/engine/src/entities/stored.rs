@@ -1,6 +1,7 @@
 //! The rows of one moment, as what patches are planned on and what questions are asked about.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use lmlang_entities::{
@@ -18,6 +19,12 @@ use crate::error::Error;
 /// Most nodes or edges of one page.
 pub(crate) const PAGE: usize = 256;
 
+/// Most edges at a node whose order is kept from the second page on; beyond, each page puts all of them in order.
+const MOST_KEPT: usize = 1_000_000;
+
+/// What of the edges at a node is asked for: the node, which way, and the types.
+type Asked = (EntityId, bool, Vec<RelationType>);
+
 /// The rows of one moment. What reads them waits for the database: not for threads of the runtime.
 #[derive(Debug)]
 pub(crate) struct Stored {
@@ -25,12 +32,15 @@ pub(crate) struct Stored {
     runtime: Handle,
     begun: Instant,
     closing: CancellationToken,
+    /// The edges at nodes that have more than a page of them, in order: they are read page by page, between others.
+    kept: Mutex<HashMap<Asked, Arc<[Uuid]>>>,
 }
 
 impl Stored {
     /// Must be called within a runtime, which does the reading from then on.
     pub(crate) fn new(view: EntitiesThen, closing: &CancellationToken) -> Self {
-        Self { view, runtime: Handle::current(), begun: Instant::now(), closing: closing.clone() }
+        let kept = Mutex::default();
+        Self { view, runtime: Handle::current(), begun: Instant::now(), closing: closing.clone(), kept }
     }
 
     /// Waits for an answer, if there is time left.
@@ -59,6 +69,41 @@ impl Stored {
         }
         let taken = self.begun.elapsed();
         if taken > MOST_TIME { Err(out_of_time(taken)) } else { Ok(()) }
+    }
+}
+
+impl Stored {
+    /// A page of the edges at a node behind one, found by their order; none where there are too many to keep it.
+    fn kept_page(
+        &self,
+        of: &Node,
+        end: RelationEnd,
+        types: &[RelationType],
+        kinds: &[&str],
+        after: &Hop,
+    ) -> Result<Option<Page<Hop>>, Error> {
+        let asked = (of.id, end == RelationEnd::Source, types.to_vec());
+        let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&asked).cloned();
+        let ids = match known {
+            Some(ids) => ids,
+            None => {
+                let of = Uuid::from_bytes(of.id.0);
+                let ids = self.ask(self.view.neighbour_ids(of, end, kinds, MOST_KEPT as u64 + 1))?;
+                let ids: Arc<[Uuid]> = if ids.len() > MOST_KEPT { Arc::default() } else { ids.into() };
+                let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.insert(asked, Arc::clone(&ids));
+                ids
+            }
+        };
+        let after = Uuid::from_bytes(after.edge.id.0);
+        let Some(at) = ids.iter().position(|id| *id == after) else { return Ok(None) };
+        let behind = &ids[at + 1..];
+        let some = &behind[..behind.len().min(PAGE)];
+        let rows = self.ask(self.view.neighbours_by(end, some))?;
+        let mut rows: HashMap<Uuid, _> = rows.into_iter().map(|row| (row.0.id, row)).collect();
+        let items: Vec<Hop> =
+            some.iter().filter_map(|id| rows.remove(id)).map(hop).collect::<Result<_, _>>()?;
+        Ok(Some(Page { items, more: behind.len() > PAGE }))
     }
 }
 
@@ -122,6 +167,11 @@ impl Graph for Stored {
             Way::In => RelationEnd::Target,
         };
         let kinds: Vec<&str> = types.iter().map(RelationType::as_str).collect();
+        if let Some(after) = after
+            && let Some(page) = self.kept_page(of, end, types, &kinds, after)?
+        {
+            return Ok(page);
+        }
         let after = after.and_then(|hop| {
             let label = hop.other.labels.first()?;
             Some((hop.edge.relation_type.as_str(), label.as_str(), hop.other.key.as_str()))

@@ -91,6 +91,41 @@ async fn what_is_updated_keeps_its_id_and_when_it_was_made() {
     assert!(after.created_at.is_some() && after.updated_at > before.updated_at);
 }
 
+/// A hub is read page by page, in the order of what it leads to, whatever is asked of these between two pages.
+#[tokio::test]
+async fn all_edges_of_a_hub_are_found_in_order() {
+    let fixture = Fixture::new(OFTEN).await;
+    let engine = &fixture.engine;
+    let spokes = 700;
+    change(engine, &json!([{"upsert_node": {"label": "Hub", "key": "h"}}])).await;
+    let all: Vec<usize> = (0..spokes).collect();
+    for some in all.chunks(100) {
+        let spoke = |number: &usize| {
+            let rim = json!({"label": "Rim", "key": format!("{number:04}")});
+            let kind = if number % 2 == 0 { "EVEN" } else { "ODD" };
+            let edge =
+                |from: &Value, to: &Value| json!({"upsert_edge": {"from": from, "type": kind, "to": to}});
+            let hub = json!({"label": "Hub", "key": "h"});
+            [json!({"upsert_node": rim}), edge(&hub, &rim), edge(&rim, &hub)]
+        };
+        let ops: Vec<Value> = some.iter().flat_map(spoke).collect();
+        change(engine, &json!(ops)).await;
+    }
+    let keys = |rows: Vec<Vec<Value>>| -> Vec<String> {
+        rows.iter().filter_map(|row| row[0].as_str().map(str::to_owned)).collect()
+    };
+    let expect = |wanted: &dyn Fn(usize) -> bool| -> Vec<String> {
+        all.iter().filter(|number| wanted(**number)).map(|number| format!("{number:04}")).collect()
+    };
+    let (even, odd) = (expect(&|number| number % 2 == 0), expect(&|number| number % 2 == 1));
+    let found = ask(engine, "MATCH (:Hub {key: 'h'})-->(r) RETURN r.key", json!({})).await.expect("answered");
+    assert_eq!(keys(found), [even.clone(), odd.clone()].concat());
+    let found = ask(engine, "MATCH (:Hub {key: 'h'})<-[:ODD]-(r) RETURN r.key", json!({})).await;
+    assert_eq!(keys(found.expect("answered")), odd);
+    let back = "MATCH (:Hub {key: 'h'})-[:EVEN]->(r)-[:EVEN]->(h:Hub) RETURN r.key";
+    assert_eq!(keys(ask(engine, back, json!({})).await.expect("answered")), even);
+}
+
 /// PUN-100.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_writers_of_one_key_one_makes_the_node_and_none_is_lost() {

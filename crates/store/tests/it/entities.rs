@@ -119,10 +119,19 @@ async fn neighbours_come_in_pages_by_kind_and_name() {
         after = Some((relation.kind.clone(), other.label.clone(), other.name.clone()));
     }
     assert_eq!(seen, ["AXLE Hub:h", "SPOKE Cap:z", "SPOKE Rim:a", "SPOKE Rim:é"]);
+    let ids = now.neighbour_ids(hub, out, &[], 9).await.unwrap();
+    assert_eq!(ids, [14, 13, 12, 11].map(Uuid::from_u128));
+    assert_eq!(now.neighbour_ids(hub, out, &["SPOKE"], 2).await.unwrap(), [13, 12].map(Uuid::from_u128));
+    let mut by_id = now.neighbours_by(out, &ids[..3]).await.unwrap();
+    by_id.sort_by_key(|(relation, _)| relation.id);
+    assert_eq!(by_id[0], (relation(12, 1, "SPOKE", 3), entity(3, "Rim", "a")));
+    assert_eq!(by_id.len(), 3);
     let axles = now.neighbours(hub, out, &["AXLE", "NONE"], None, 9).await.unwrap();
     assert_eq!(axles, [(relation(14, 1, "AXLE", 1), entity(1, "Hub", "h"))]);
     let back = now.neighbours(Uuid::from_u128(3), RelationEnd::Target, &[], None, 9).await.unwrap();
     assert_eq!(back, [(relation(12, 1, "SPOKE", 3), entity(1, "Hub", "h"))]);
+    let into = now.neighbour_ids(Uuid::from_u128(3), RelationEnd::Target, &[], 9).await.unwrap();
+    assert_eq!(now.neighbours_by(RelationEnd::Target, &into).await.unwrap(), back);
 }
 
 /// PUN-100.
