@@ -1,4 +1,7 @@
 //! What runs carry and leave behind, by name: states, traces, and who may know of what.
+//!
+//! What no test shows: NL-67, a workflow of before that is kept as reference, for there was none; and PUN-92, summaries of summaries of
+//! the graph, which is for later.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -256,7 +259,7 @@ fn nodes_know_no_query_language() {
     assert!(looked_at > 30, "{looked_at}");
 }
 
-/// PUN-05, PUN-36, PUN-37, PUN-38: what flows are made of are nine interfaces, and two more. Each says what holds when it is
+/// PUN-05, PUN-08, PUN-36, PUN-37, PUN-38: what flows are made of are nine interfaces, and two more. Each says what holds when it is
 /// called by many, again, or in vain.
 #[test]
 fn interfaces_say_what_holds() {

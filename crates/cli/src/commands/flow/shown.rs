@@ -147,6 +147,11 @@ pub(super) fn with_moments(told: &Value, fields: &[&str]) -> Value {
     json
 }
 
+/// A text whose further lines stand below what it belongs to.
+fn indented(text: &str) -> String {
+    text.trim_end().replace('\n', "\n  ")
+}
+
 /// A question in a list.
 pub(super) fn asked(of: &Value) -> String {
     fn word(value: &Value) -> &str {
@@ -156,7 +161,8 @@ pub(super) fn asked(of: &Value) -> String {
     let (id, flow, kind) = (word(&of["id"]), word(&of["run"]["flow"]["name"]), word(&of["type"]));
     let decision = &of["decision"];
     let decided = decision["actor"]["name"].as_str().map(|by| format!("  {by}: {}\n", decision["answer"]));
-    format!("{id}  {flow}  {kind}{until}\n  {}\n{}", word(&of["question"]), decided.unwrap_or_default())
+    let question = indented(word(&of["question"]));
+    format!("{id}  {flow}  {kind}{until}\n  {question}\n{}", decided.unwrap_or_default())
 }
 
 /// Until when something is waited for.
@@ -303,7 +309,7 @@ impl Run {
             }
         }
         for of in self.interrupts.iter().filter(|of| of.status == "OPEN") {
-            text += &format!("{}  {}\n", of.id, of.question);
+            text += &format!("{}  {}\n", of.id, indented(&of.question));
             match (&of.choices, of.kind.as_str()) {
                 (Some(choices), _) => text += &format!("  answers: {}\n", choices.join(", ")),
                 (None, "need_confirm") => text += "  `lmlang approve` or `lmlang reject` with its id\n",

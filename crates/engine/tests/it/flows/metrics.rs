@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{fixture, start, until_status};
 
-/// PUN-94: what was called and how often that failed, failures by class, and what models took; of runs of a flow, and of a
+/// PUN-94, and of PUN-93 that there are metrics to tune by: what was called and how often that failed, failures by class, and what models took; of runs of a flow, and of a
 /// span of time.
 #[tokio::test]
 async fn how_runs_went_is_counted_from_their_journals() {
