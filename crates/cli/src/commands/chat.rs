@@ -8,6 +8,7 @@ use crate::commands::flow::print_trace;
 use crate::commands::talk::{Asked, More, Stands, Talk, has_person, line};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::fields;
 use crate::output::{Output, say};
 use crate::session::Missing;
 use crate::settings::Settings;
@@ -18,34 +19,31 @@ pub(crate) struct Args {
     /// The session that is gone on with [default: a new one].
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// What the conversation is with [default: that of the session, or draft].
-    #[arg(long, value_enum, value_name = "FLOW")]
-    flow: Option<Flow>,
+    /// The flow that the conversation is with: `draft` for pipelines of a stream Manager, `edit` for changes of a program, `act` for
+    /// tasks on entities and programs, or one that is declared [default: that of the session, or draft].
+    #[arg(long, value_name = "FLOW")]
+    flow: Option<String>,
     /// The program that is to be changed, by name or id: the conversation is with `edit`.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["flow", "session"])]
     program: Option<String>,
-}
-
-/// A flow that holds conversations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Flow {
-    /// Pipelines of a stream Manager.
-    Draft,
-    /// Changes of a program.
-    Edit,
-    /// Tasks on entities and programs.
-    Act,
+    /// What its runs begin with besides the words of a turn: `name=value`, as `lmlang flow start` takes it.
+    #[arg(value_name = "NAME=VALUE")]
+    fields: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let mut options = match fields::object(&args.fields, None)? {
+        Value::Object(options) => options,
+        _ => Map::new(),
+    };
+    options.extend(args.program.as_ref().map(|program| ("program".to_owned(), json!(program))));
     let begins = |text: &str| {
-        let options =
-            args.program.as_ref().map(|program| ("options".to_owned(), json!({ "program": program })));
+        let options = (!options.is_empty()).then(|| ("options".to_owned(), json!(options)));
         Map::from_iter([("text".to_owned(), json!(text))].into_iter().chain(options))
     };
     with_client(settings, Missing::Make, async |client| {
         let flow = flow_of(client, args).await?;
-        let mut talk = Talk::new(client, flow, args.session.clone());
+        let mut talk = Talk::new(client, &flow, args.session.clone());
         let mut asked: Option<Asked> = talk.asked().await?;
         let (mut run, mut exit): (Option<String>, Exit) = (None, Exit::Success);
         if let Some(asked) = &asked {
@@ -56,7 +54,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let turn = if flow == "edit" { "a line, or a text of a program," } else { "a line" };
             say(format_args!("{turn} is a turn; `/trace` shows what happened, `/quit` ends"));
         }
-        while let Some(line) = turn(flow)? {
+        while let Some(line) = turn(&flow)? {
             match (line.trim(), &run) {
                 // An empty line says no to a question of yes or no; but one in a text that is pasted says nothing.
                 ("", _)
@@ -99,22 +97,13 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
 }
 
 /// The flow that is talked with: that of the session, if one is gone on with.
-async fn flow_of(client: &Client, args: &Args) -> Result<&'static str, Error> {
-    let named = match (args.flow, &args.program, &args.session) {
-        (Some(Flow::Edit), _, _) | (None, Some(_), _) => Flow::Edit,
-        (Some(flow), _, _) => flow,
-        (None, None, Some(session)) => match &*Talk::workflow(client, session).await? {
-            "edit" => Flow::Edit,
-            "act" => Flow::Act,
-            _ => Flow::Draft,
-        },
-        (None, None, None) => Flow::Draft,
-    };
-    Ok(match named {
-        Flow::Draft => "draft",
-        Flow::Edit => "edit",
-        Flow::Act => "act",
-    })
+async fn flow_of(client: &Client, args: &Args) -> Result<String, Error> {
+    match (&args.flow, &args.program, &args.session) {
+        (Some(flow), _, _) => Ok(flow.clone()),
+        (None, Some(_), _) => Ok("edit".to_owned()),
+        (None, None, Some(session)) => Talk::workflow(client, session).await,
+        (None, None, None) => Ok("draft".to_owned()),
+    }
 }
 
 /// Shows what a yes would change.

@@ -40,13 +40,13 @@ const OPEN: &str = "query($id: ID!) { session(id: $id) { runs(first: 5) { nodes 
 /// A conversation.
 pub(crate) struct Talk<'a> {
     client: &'a Client,
-    flow: &'static str,
+    flow: String,
     session: Option<String>,
 }
 
 /// How a conversation stands after a turn.
 pub(crate) struct Stands {
-    flow: &'static str,
+    flow: String,
     pub(crate) session: String,
     pub(crate) run: String,
     pub(crate) status: String,
@@ -73,8 +73,8 @@ pub(crate) struct Asked {
 }
 
 impl<'a> Talk<'a> {
-    pub(crate) fn new(client: &'a Client, flow: &'static str, session: Option<String>) -> Talk<'a> {
-        Talk { client, flow, session }
+    pub(crate) fn new(client: &'a Client, flow: &str, session: Option<String>) -> Talk<'a> {
+        Talk { client, flow: flow.to_owned(), session }
     }
 
     /// What the session asks already.
@@ -141,7 +141,7 @@ impl<'a> Talk<'a> {
         let answer: Value = self.client.ask(TURN, &json!({ "input": said })).await?;
         let turn = &answer["turn"];
         let mut stands = Stands {
-            flow: self.flow,
+            flow: self.flow.clone(),
             session: turn["session"]["id"].as_str().unwrap_or_default().to_owned(),
             run: turn["run"]["id"].as_str().unwrap_or_default().to_owned(),
             status: turn["run"]["status"].as_str().unwrap_or_default().to_owned(),
@@ -201,7 +201,8 @@ impl Stands {
         Ok(Exit::Success)
     }
 
-    /// What a run came to, for people: what it says; of an edit, what became of it; of a draft, the streams that it lists, or the pipeline that it hands out.
+    /// What a run came to, for people: what it says; of an edit, what became of it; of a draft, the streams that it lists, or the
+    /// pipeline that it hands out; of a flow that is declared, what its nodes have said.
     fn text(&self) -> String {
         let view = &self.view;
         if let Some(text) = view["answer"]["text"].as_str() {
@@ -214,6 +215,10 @@ impl Stands {
             let outcome = view["outcome"].as_str().unwrap_or("nothing was changed");
             let revision = view["revision"].as_u64().map(|number| format!(" as r{number}"));
             return format!("{outcome}{}\n", revision.unwrap_or_default());
+        }
+        if !["draft", "act"].contains(&self.flow.as_str()) {
+            let progress = view["progress"].as_array().into_iter().flatten();
+            return progress.filter_map(|line| Some(format!("{}\n", line.as_str()?))).collect();
         }
         match (view["outcome"].as_str(), &view["pipeline"]) {
             (Some("listed"), _) => {
@@ -288,7 +293,7 @@ mod tests {
 
     fn stands(view: Value) -> Stands {
         Stands {
-            flow: "draft",
+            flow: "draft".to_owned(),
             session: "T-1".to_owned(),
             run: "R-1".to_owned(),
             status: "COMPLETED".to_owned(),
@@ -309,6 +314,8 @@ mod tests {
         let described =
             stands(json!({ "outcome": "described", "streams": streams, "stream_schema": schema }));
         assert_eq!(described.text(), "id bigint\n");
+        let said = Stands { flow: "own".to_owned(), ..stands(json!({ "progress": ["one", "two"] })) };
+        assert_eq!(said.text(), "one\ntwo\n");
     }
 
     fn check(kind: &str, choices: &[&str], line: &str, mut expect: Value) {
