@@ -3,7 +3,7 @@
 //! It is counted from the journals, newest runs first, as far as [`MOST_ENTRIES`] go. What a run was taken back over counts
 //! as well: it happened.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lmlang_flow::{Class, Entry, Failed, Kind, Receipt, Remedy, What};
 use lmlang_store::{RunFilter, Timestamp};
@@ -202,6 +202,8 @@ struct Tally {
     /// By provider and model.
     models: BTreeMap<(String, Option<String>), Asked>,
     classes: BTreeMap<Class, Judged>,
+    /// What calls of models are called: they are no tools.
+    chats: BTreeSet<String>,
     /// Failures of nodes by the tool that is to blame.
     blamed: BTreeMap<String, BTreeMap<Class, u64>>,
 }
@@ -256,6 +258,7 @@ impl Tally {
         let (intent, notes) = (&receipt.intent, &receipt.outcome.notes);
         let called = match intent.kind.as_str() {
             "model" => {
+                self.chats.insert(intent.name.clone());
                 let word = |name: &str| notes.get(name).and_then(Value::as_str).map(str::to_owned);
                 let provider = word("gen_ai.provider.name").unwrap_or_else(|| "unknown".to_owned());
                 let model = word("gen_ai.request.model").or_else(|| word("gen_ai.response.model"));
@@ -291,11 +294,13 @@ impl Tally {
             Remedy::Stop => judged.stopped += 1,
         }
         if let Some(tool) = &failed.failure.tool {
-            *self.blamed.entry(tool.clone()).or_default().entry(failed.class).or_default() += 1;
+            let blamed = self.blamed.entry(request(tool).to_owned()).or_default();
+            *blamed.entry(failed.class).or_default() += 1;
         }
     }
 
     fn summed_up(mut self) -> Metrics {
+        self.blamed.retain(|name, _| !self.chats.contains(name));
         let mut tools: Vec<ToolMetrics> = Vec::with_capacity(self.tools.len());
         for ((kind, name), called) in self.tools {
             let classes = self.blamed.remove(&name).into_iter().flatten().collect();
@@ -412,8 +417,10 @@ mod tests {
             failed("random", "BUSY", Some("hammer"), &again),
             failed("identical", "BAD", Some("plane"), &json!("Stop")),
             failed("new", "BAD", None, &again),
+            failed("random", "BUSY", Some("GET /streams/describe/users"), &again),
         ]);
-        assert_eq!((metrics.entries, metrics.oldest, metrics.truncated), (9, Some(10), false));
+        assert_eq!((metrics.entries, metrics.oldest, metrics.truncated), (10, Some(10), false));
+        assert_eq!(metrics.tools[0].classes, [(Class::Random, 1)]);
         let tools: Vec<(&str, &str, u64, u64)> = metrics
             .tools
             .iter()
@@ -435,7 +442,7 @@ mod tests {
         assert_eq!(metrics.tools[3].classes, [(Class::Identical, 1)]);
         let classes: Vec<(Class, u64, u64, u64)> =
             metrics.classes.iter().map(|of| (of.class, of.count, of.retried, of.stopped)).collect();
-        assert_eq!(classes, [(Class::New, 2, 2, 0), (Class::Random, 1, 1, 0), (Class::Identical, 1, 0, 1)]);
+        assert_eq!(classes, [(Class::New, 2, 2, 0), (Class::Random, 2, 2, 0), (Class::Identical, 1, 0, 1)]);
     }
 
     #[test]
@@ -452,8 +459,15 @@ mod tests {
             received("model", "chat m", (0, 10), &answer(7, Some(5))),
             received("model", "chat m", (0, 10), &answer(3, None)),
             received("model", "chat rules", (0, 10), &rules),
+            failed(
+                "new",
+                "MODEL_SCHEMA_MISMATCH",
+                Some("chat m"),
+                &json!({ "Retry": { "at": 0, "attempt": 2 } }),
+            ),
         ]);
-        assert!(metrics.tools.is_empty());
+        assert!(metrics.tools.is_empty(), "{:?}", metrics.tools);
+        assert_eq!(metrics.classes[0].count, 1);
         let [model, rules] = &metrics.models[..] else { panic!("{:?}", metrics.models) };
         assert_eq!((model.provider.as_str(), model.model.as_deref()), ("script", Some("m")));
         assert_eq!((model.input_tokens, model.output_tokens, model.nano_usd), (10, 2, Some(5)));
