@@ -136,6 +136,9 @@ pub trait GraphStore: Send + Sync {
     }
 }
 
+/// The kinds of stores that there are.
+const KINDS: &str = if cfg!(feature = "neo4j") { "`sql`, `memory` or `neo4j`" } else { "`sql` or `memory`" };
+
 /// Makes the store that a kind names, for an engine: `sql` is the database of the engine, `memory` forgets. `neo4j`, which
 /// needs an address and a password, is made by [`Neo4jStore::new`](crate::neo4j::Neo4jStore::new).
 ///
@@ -148,7 +151,7 @@ pub fn make_graph_store(kind: &str) -> Result<GraphSource, GraphError> {
         "memory" => Ok(GraphSource::Given(Arc::new(MemoryStore::default()))),
         other => Err(GraphError {
             code: "UNSUPPORTED".to_owned(),
-            message: format!("Unsupported graph store type `{other}`: expected `sql`, `memory` or `neo4j`"),
+            message: format!("Unsupported graph store type `{other}`: expected {KINDS}"),
             transient: false,
         }),
     }

@@ -28,6 +28,7 @@ pub mod graph_store;
 mod http_client;
 mod input;
 pub mod model;
+#[cfg(feature = "neo4j")]
 pub mod neo4j;
 pub mod review;
 mod sentence;

@@ -67,6 +67,7 @@ pub(crate) enum Error {
     #[error("the setting `graph_store`")]
     GraphStore(#[source] lmlang_agents::graph_store::GraphError),
     /// The Neo4j server has no such address.
+    #[cfg_attr(not(feature = "neo4j"), expect(dead_code, reason = "there is no such store then"))]
     #[error("the setting `neo4j_url`")]
     Neo4j(#[source] lmlang_agents::draft::manager::AddressError),
     /// What is to be hidden makes no sense.

@@ -15,6 +15,7 @@ use lmlang_agents::draft::manager::RestManager;
 use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::graph_store::{GraphSource, make_graph_store};
 use lmlang_agents::model::Models;
+#[cfg(feature = "neo4j")]
 use lmlang_agents::neo4j::{self, Neo4jStore};
 use lmlang_engine::{FlowCode, Interpreter, Limits};
 use lmlang_redact::{Policy, SHORTEST_SECRET};
@@ -329,6 +330,7 @@ impl Settings {
     /// Where tasks keep entities.
     fn graph(&self) -> Result<GraphSource, Error> {
         match self.graph_store.as_str() {
+            #[cfg(feature = "neo4j")]
             "neo4j" => {
                 let settings = neo4j::Settings {
                     url: &self.neo4j_url,

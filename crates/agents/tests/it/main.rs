@@ -8,6 +8,7 @@ mod killed;
 mod limited;
 mod long;
 mod manager;
+#[cfg(feature = "neo4j")]
 mod neo4j;
 mod parts;
 mod programs;
