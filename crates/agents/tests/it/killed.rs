@@ -70,6 +70,9 @@ prompt_contains = ["; program calc @ r3"]
 text = "It is as it was."
 "#;
 
+/// Nobody asks a model.
+const NOBODY: &str = "reply = []";
+
 /// A change of a program that is mended once, reviewed and merged.
 const CHANGE: &str = r#"
 [[reply]]
@@ -275,7 +278,7 @@ fn die_at(die_at: u64, flow: &str, text: &str, script: &str, manager: &Manager) 
             session: Some(session),
             input: match flow {
                 "act" => serde_json::json!({ "task": text }),
-                "edit" => serde_json::json!({ "text": text, "program": "calc" }),
+                "edit" | "review" => serde_json::json!({ "text": text, "program": "calc" }),
                 _ => serde_json::json!({ "text": text }),
             },
             deadline: None,
@@ -363,6 +366,14 @@ fn a_killed_change_is_merged_once() {
     let came = kill_everywhere("edit", "triple it", CHANGE);
     assert_eq!(came.state["outcome"], "merged");
     assert_eq!(came.state["review"]["outcome"], "merged");
+}
+
+/// Wherever the process is killed, a branch is made of a text once, and merged once.
+#[test]
+fn a_killed_review_is_merged_once() {
+    let text = "module calc\n\npub func thrice (n: i64) -> (i64) pure {\n  return (mul.i64 n, 3)\n}\n";
+    let came = kill_everywhere("review", text, NOBODY);
+    assert_eq!(came.state["outcome"], "merged", "{:?}", came.state);
 }
 
 /// Wherever the process is killed, a declared flow ends as an undisturbed one: by the definition that is stored with its run.
