@@ -231,11 +231,21 @@ pub(super) fn trace(spans: &[Value]) -> String {
     let ids: BTreeSet<&str> = spans.iter().map(|span| word(span, "id")).collect();
     let mut sorted: Vec<&Value> = spans.iter().collect();
     sorted.sort_by_key(|span| (word(span, "startedAt"), span["kind"] != "run", span["kind"] != "node"));
-    // By the span that they lie in; a page may not have that, and what it has stands at the margin then.
+    let mut runs = spans.iter().filter(|span| span["kind"] == "run").map(|span| word(span, "id"));
+    let run = match (runs.next(), runs.next()) {
+        (Some(run), None) => run,
+        _ => "",
+    };
+    // By the span that they lie in. One that is not over is not there yet, nor is one that never came to its end: what was done in
+    // it lies in the run. A page may not have that either, and what it has stands at the margin then.
     let mut within: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for span in sorted {
-        let parent = word(span, "parentId");
-        within.entry(if ids.contains(parent) { parent } else { "" }).or_default().push(span);
+        let parent = match word(span, "parentId") {
+            parent if ids.contains(parent) => parent,
+            _ if span["kind"] == "run" => "",
+            _ => run,
+        };
+        within.entry(parent).or_default().push(span);
     }
     let mut text = String::new();
     let mut open: Vec<(usize, &Value)> =
@@ -339,5 +349,26 @@ impl Question {
             "id": self.id, "type": self.kind, "question": self.question, "choices": self.choices,
             "status": self.status, "expiresAt": self.expires_at.as_deref().map(moment), "decision": self.decision,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_in_a_node_that_did_not_end_lies_in_its_run() {
+        let span = |id: &str, parent: &str, kind: &str, name: &str, at: &str| json!({ "id": id, "parentId": parent, "kind": kind, "name": name, "startedAt": at, "ok": true });
+        let run = span("r", "elsewhere", "run", "draft", "1");
+        let rest = [
+            span("n", "r", "node", "init", "1"),
+            span("a", "n", "http", "GET /functions", "2"),
+            span("b", "gone", "http", "GET /streams", "3"),
+        ];
+        let told = trace(&[&[run][..], &rest].concat());
+        let lines = "run draft  ok\n  node init  ok\n    http GET /functions  ok\n  http GET /streams  ok\n";
+        assert_eq!(told, lines);
+        let told = trace(&rest[1..]);
+        assert_eq!(told, "http GET /functions  ok\nhttp GET /streams  ok\n");
     }
 }
