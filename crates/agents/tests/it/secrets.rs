@@ -3,8 +3,10 @@
 use std::io::Write as _;
 use std::time::Duration;
 
+use lmlang_agents::model::Models;
 use lmlang_engine::{RunCursor, RunEventKind, RunsOf, Turn};
 use lmlang_redact::{Config, Policy};
+use serde_json::json;
 
 use crate::world::{World, call, masked, scripted};
 
@@ -113,4 +115,23 @@ async fn a_masked_model_is_told_no_secret() {
     let spans = world.engine.span_page(&second.run, 0, 1_000).await.expect("they are read").items;
     let mut models = spans.iter().filter(|span| span.kind == "model");
     assert!(models.all(|span| span.attributes["lmlang.prompt.masked"] == true), "{spans:?}");
+}
+
+/// PUN-40, PUN-98: a store keeps what it is given; what is told of it is hidden as somebody has configured.
+#[tokio::test]
+async fn what_is_told_of_a_store_is_hidden_as_it_is_configured() {
+    for fields in [vec!["salary".to_owned()], Vec::new()] {
+        let world = World::new(Models::none()).await;
+        let hides = !fields.is_empty();
+        let config = Config { fields, ..Config::default() };
+        world.engine.hide_by(Policy::new(&config).expect("it makes sense"));
+        let task = r#"AddNode Person:ada {"salary": "fourcrowns", "password": "hunter2"}; MATCH (p:Person) RETURN p.salary, p.password"#;
+        let turn = Turn { workflow: Some("act".to_owned()), text: Some(task.to_owned()), ..Turn::default() };
+        let done = world.engine.take_turn(&turn, &call()).await.expect("it is taken");
+        assert_eq!(done.view["answer"]["found"]["rows"], json!([["fourcrowns", "hunter2"]]), "{}", done.view);
+        let spans = world.engine.span_page(&done.run, 0, 1_000).await.expect("they are read").items;
+        let told = format!("{spans:?}");
+        assert!(!told.contains("hunter2"), "{told}");
+        assert_eq!(told.contains("fourcrowns"), !hides, "{told}");
+    }
 }
