@@ -270,7 +270,11 @@ impl Draft {
         // A stream that there is not was not named.
         let known = catalog(state);
         if intent["stream"].as_str().is_some_and(|name| !known.streams.contains_key(name)) {
-            intent["stream"] = Value::Null;
+            let unknown = intent["stream"].take();
+            // Nobody is told of a name that they have not said.
+            if unknown.as_str().is_some_and(|name| text.contains(name)) {
+                intent["unknown_stream"] = unknown;
+            }
         }
         let next = match intent["intent"].as_str() {
             Some("list_streams") => "handle_list_streams",
@@ -291,9 +295,10 @@ impl Draft {
 
     async fn describe_stream(&self, state: &State, work: &mut Work, spent: &mut Spent) -> Result<Step, Halt> {
         let chosen = state.get("reply")["choice"].as_str();
-        let named = chosen
-            .or_else(|| state.get("intent")["stream"].as_str())
-            .or_else(|| state.get("active_stream").as_str());
+        let intent = state.get("intent");
+        // The active one is not meant by whoever names another that there is not.
+        let active = state.get("active_stream").as_str().filter(|_| intent["unknown_stream"].is_null());
+        let named = chosen.or_else(|| intent["stream"].as_str()).or(active);
         let Some(name) = named else { return Ok(need_stream(state, "handle_describe_stream")) };
         let update = self.described(name, state, work, spent).await?;
         Ok(Step::end(update.with("outcome", "described")))
@@ -312,7 +317,13 @@ impl Draft {
         let named = chosen.or_else(|| state.get("intent")["stream"].as_str().map(str::to_owned)).or(in_text);
         // Its schema may have changed since it was read.
         let named = named.or_else(|| state.get("active_stream").as_str().map(str::to_owned));
-        let Some(named) = named else { return Ok(need_stream(state, "ensure_active_stream")) };
+        let Some(named) = named else {
+            // What is wrong with SQL itself, a stream that there is not or a mistake before its name, is told by its checks.
+            if is_sql(text) && !self.has_model("drafter") {
+                return Ok(Step::next("draft_preview_sql", Update::none()));
+            }
+            return Ok(need_stream(state, "ensure_active_stream"));
+        };
         let update = self.described(&named, state, work, spent).await?;
         Ok(Step::next("draft_preview_sql", update))
     }

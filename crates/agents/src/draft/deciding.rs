@@ -5,7 +5,11 @@ use serde_json::{Value, json};
 
 use crate::draft::definition::no_validation;
 use crate::draft::{catalog, sql, told, with};
+use crate::model::shortened;
 use crate::sentence::ended;
+
+/// Most characters of a name that is told of a stream that there is not.
+const NAME: usize = 80;
 
 pub(super) fn ask_user(state: &State) -> Step {
     let question = state.get("intent")["question"].as_str().unwrap_or("What is wanted?").to_owned();
@@ -26,13 +30,16 @@ pub(super) fn list_streams(state: &State) -> Step {
 /// Asks which stream it is about.
 pub(super) fn need_stream(state: &State, then: &str) -> Step {
     let names: Vec<String> = catalog(state).streams.into_keys().collect();
+    let unknown = state.get("intent")["unknown_stream"].as_str();
+    let unknown = unknown.map(|name| format!("There is no stream `{}`. ", shortened(name, NAME)));
     let (kind, question) = match names.is_empty() {
         true => (AskKind::NeedClarification, "There are no streams: make one at the Manager, then say so."),
         false => (AskKind::NeedChoice, "Which stream is it about?"),
     };
+    let question = format!("{}{question}", unknown.unwrap_or_default());
     // Where there are none, they are looked for again.
     let then = if names.is_empty() { "init_session" } else { then };
-    asks(kind, question.to_owned(), names, then, Update::none())
+    asks(kind, question, names, then, Update::none())
 }
 
 pub(super) fn confirm(state: &State) -> Step {

@@ -123,7 +123,7 @@ fn request(role: &str, system: &str, text: String) -> Result<Request, RoleError>
 
 /// What the rules make of a text where no model is configured: its intent, and the stream that it names.
 pub(super) fn route_by_rules(text: &str) -> Value {
-    let mut words = text.split_whitespace();
+    let mut words = without_comments(text).split_whitespace();
     let first = words.next().unwrap_or_default().to_ascii_lowercase();
     let second = words.next();
     match (first.as_str(), second) {
@@ -138,9 +138,22 @@ pub(super) fn route_by_rules(text: &str) -> Value {
     }
 }
 
+/// A text from its first word on that is in no comment of SQL.
+fn without_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let behind = match (rest.strip_prefix("--"), rest.strip_prefix("/*")) {
+            (Some(comment), _) => comment.split_once('\n').map(|(_, behind)| behind),
+            (None, Some(comment)) => comment.split_once("*/").map(|(_, behind)| behind),
+            (None, None) => return rest,
+        };
+        rest = behind.unwrap_or_default().trim_start();
+    }
+}
+
 /// Whether a text is SQL by itself.
 pub(super) fn is_sql(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
+    let first = without_comments(text).split_whitespace().next().unwrap_or_default();
     first.eq_ignore_ascii_case("select") || first.eq_ignore_ascii_case("with")
 }
 
@@ -155,4 +168,20 @@ pub(super) fn read_preview(text: &str) -> Result<String, String> {
         rest.trim_end().strip_suffix("```").unwrap_or(rest)
     });
     Ok(bare.trim().trim_end_matches(';').trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sql_is_known_by_its_first_word() {
+        for text in ["select 1", "WITH a", "-- what\nSELECT 1", " /* a\n b */ -- c\n /**/select"] {
+            assert!(is_sql(text), "{text}");
+            assert_eq!(route_by_rules(text)["intent"], "nl2sql", "{text}");
+        }
+        for text in ["", "selected ones", "-- select", "/* select", "what -- \nselect"] {
+            assert!(!is_sql(text), "{text}");
+        }
+    }
 }

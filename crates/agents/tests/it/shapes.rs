@@ -120,6 +120,30 @@ async fn sql_is_checked_without_a_pipeline_where_that_is_offered() {
     assert!(manager.pipelines().is_empty());
 }
 
+/// What is wrong with SQL is told where it is, and not asked about as if nothing had been said.
+#[tokio::test]
+async fn sql_without_a_known_stream_is_told_what_is_wrong() {
+    let (world, manager) = drafting().await;
+    let check = async |text: &str, kind: &str, words: &[&str]| {
+        let asked = say(&world, "draft", None, text).await.view["interrupt"].clone();
+        let question = asked["question"].as_str().unwrap_or_default();
+        assert!(
+            asked["type"] == kind && words.iter().all(|words| question.contains(words)),
+            "{text}: {asked}"
+        );
+    };
+    check("SELECT id, FROM orders", "need_clarification", &["Which SQL is it?"]).await;
+    check("SELECT id FROM order", "need_clarification", &["there is no stream `order`", "`orders` is near"])
+        .await;
+    check("describe order", "need_stream", &["There is no stream `order`. Which stream is it about?"]).await;
+    check("describe", "need_stream", &["Which stream is it about?"]).await;
+    check("-- all\nSELECT id FROM orders", "need_confirm", &["Hand out this pipeline?"]).await;
+    let described = say(&world, "draft", None, "describe users").await;
+    let other = say(&world, "draft", Some(described.session.id), "describe nobody").await;
+    assert_eq!(other.view["interrupt"]["choices"], json!(["orders", "users"]), "{}", other.view);
+    assert!(manager.pipelines().is_empty());
+}
+
 /// A draft about which the model has a question.
 const SCRIPT: &str = r#"
 [[reply]]
