@@ -68,9 +68,10 @@ pub(super) static TOOL: Tool = Tool {
     run: |call, arguments| Box::pin(async move { run(call, typed(arguments)?).await }),
 };
 
-/// What is asked of a run.
+/// What is asked of a run: what those ask that it waits for, too.
 const RUN: &str = "id flow { name } status node progress error program { name revision { number } }
-  interrupts { id type question choices status }";
+  interrupts { id type question choices status }
+  session { runs(first: 50) { nodes { id parent { id } interrupts { id type question choices status } } } }";
 
 /// For how long a run that goes on is waited for.
 const LOOKS: usize = 100;
@@ -182,12 +183,34 @@ async fn shown(call: &Call, run: &str) -> Result<Reply, Failure> {
     for look in 1.. {
         let answer = call.ask.ask(&document, json!({ "id": run })).await?.whole()?;
         let found = &answer["run"];
-        if text(found, "status") != "RUNNING" || look == LOOKS {
+        let is_busy = match text(found, "status") {
+            "RUNNING" => true,
+            // Where nothing is asked it waits for another run, which does something or asks.
+            "WAITING" => open(found).is_empty(),
+            _ => false,
+        };
+        if !is_busy || look == LOOKS {
             return Ok(told(found));
         }
         tokio::time::sleep(PAUSE).await;
     }
     Ok(Reply::default())
+}
+
+/// What a run asks, or those that it waits for.
+fn open(run: &Value) -> Vec<&Value> {
+    let mut known = vec![text(run, "id")];
+    let mut asked: Vec<&Value> = items(&run["interrupts"]).collect();
+    let runs: Vec<&Value> = items(&run["session"]["runs"]["nodes"]).collect();
+    // The newest stand first, and whoever waits is older than what it waits for.
+    for of in runs.into_iter().rev() {
+        if known.contains(&text(&of["parent"], "id")) {
+            known.push(text(of, "id"));
+            asked.extend(items(&of["interrupts"]));
+        }
+    }
+    asked.retain(|of| text(of, "status") == "OPEN");
+    asked
 }
 
 fn told(run: &Value) -> Reply {
@@ -196,7 +219,7 @@ fn told(run: &Value) -> Reply {
         false => Reply::default(),
     };
     let status = text(run, "status");
-    let open: Vec<&Value> = items(&run["interrupts"]).filter(|of| text(of, "status") == "OPEN").collect();
+    let open = open(run);
     reply.outcome = Some(match status {
         "WAITING" if !open.is_empty() => "awaiting_approval",
         "WAITING" => "waiting",

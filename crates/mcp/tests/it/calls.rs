@@ -386,6 +386,33 @@ async fn a_branch_is_merged_when_somebody_agrees() {
     assert!(sessions.contains("of review"), "{sessions}");
 }
 
+/// What a run asks that another one waits for is told with that one: with a turn, when it is begun, and when it is looked at.
+#[tokio::test]
+async fn what_is_asked_in_a_run_that_is_waited_for_is_told() {
+    let world = World::with_shop().await;
+    let text = "pub func more () -> (i64) pure {\n  return 1\n}";
+    let turn = json!({ "action": "turn", "flow": "edit", "input": { "program": "shop" }, "text": text });
+    let asked = world.call("run", turn).await;
+    let told = asked.text();
+    assert_eq!(asked.data()["outcome"], "awaiting_approval", "{told}");
+    assert!(told.contains(" need_confirm: Merge r") && told.contains(" of edit: waiting"), "{told}");
+    let id = |name: &str| {
+        let rest = told.split(&format!("{name} ")).nth(1).expect("it is named");
+        rest.split_whitespace().next().expect("it has an id").to_owned()
+    };
+    let shown = world.call("run", json!({ "action": "show", "run_id": id("run_id") })).await;
+    assert!(shown.text().contains(&id("interrupt_id")), "{}", shown.text());
+    let agree =
+        json!({ "action": "answer", "interrupt_id": id("interrupt_id"), "answer": { "confirm": true } });
+    let agreed = world.call("run", agree).await;
+    assert_eq!(agreed.data()["outcome"], "completed", "{}", agreed.text());
+
+    let text = "pub func less () -> (i64) pure {\n  return 2\n}";
+    let start = json!({ "action": "start", "flow": "edit", "input": { "program": "shop", "text": text } });
+    let asked = world.call("run", start).await;
+    assert_eq!(asked.data()["outcome"], "awaiting_approval", "{}", asked.text());
+}
+
 /// A run whose time is over has failed, and its question does not stand any more.
 #[tokio::test]
 async fn a_run_has_a_deadline() {
