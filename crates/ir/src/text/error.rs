@@ -193,6 +193,7 @@ pub(super) fn locate(text: &str, mut mistakes: Vec<Mistake>) -> Vec<TextError> {
         let message = format!("more than {MAX_ERRORS} mistakes: those from here on are not told");
         mistakes.push(Mistake::new(code::TOO_MANY_ERRORS, more, message));
     }
+    tell_hidden(text, &mut mistakes);
     let (mut line, mut line_start, mut seen) = (1u32, mark(text), 0usize);
     mistakes
         .into_iter()
@@ -217,6 +218,40 @@ pub(super) fn locate(text: &str, mut mistakes: Vec<Mistake>) -> Vec<TextError> {
             }
         })
         .collect()
+}
+
+/// Says of names that are not known where a comment hides what gives them a value: `x = add.i64 a, 1; y = add.i64 x, 1`.
+fn tell_hidden(text: &str, mistakes: &mut [Mistake]) {
+    let mut unknown = mistakes.iter_mut().filter(|mistake| mistake.code == code::UNKNOWN_NAME).peekable();
+    if unknown.peek().is_none() {
+        return;
+    }
+    let hidden: BTreeSet<&str> = text.lines().flat_map(named_behind).collect();
+    for mistake in unknown {
+        if let Some(name) = mistake.found.as_deref().filter(|name| hidden.contains(name)) {
+            let hint = format!("; `{name} = ..` stands in a comment, behind a `;`");
+            mistake.message.push_str(&hint);
+        }
+    }
+}
+
+/// The names that are given values in the comment at the end of a line.
+fn named_behind(line: &str) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    let begin = line.bytes().position(|byte| {
+        let is_begin = byte == b';' && !quoted;
+        quoted ^= byte == b'"' && !escaped;
+        escaped = byte == b'\\' && quoted && !escaped;
+        is_begin
+    });
+    let begin = begin.filter(|begin| !line[..*begin].trim_start().is_empty());
+    let statements = begin.map_or("", |begin| &line[begin + 1..]).split(';');
+    statements.filter_map(|statement| {
+        let (name, value) = statement.split_once('=')?;
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let name = name.trim();
+        (!name.is_empty() && name.bytes().all(is_word) && !value.starts_with('=')).then_some(name)
+    })
 }
 
 /// The names nearest to a given one: those within a third of its length in edits, at most three.

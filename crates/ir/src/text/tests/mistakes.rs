@@ -98,6 +98,21 @@ fn a_semicolon_that_hides_what_closes_is_told() {
     );
 }
 
+/// Nothing tells a comment from code that somebody meant; but who misses what such code makes is told where it stands.
+#[test]
+fn what_a_comment_hides_is_told_where_it_is_missed() {
+    check_mistakes(
+        "func f (a: i64) -> (i64) {\n  x = add.i64 a, 1; y = mul.i64 x, 2\n  return y\n}\n",
+        &["3:10: UNKNOWN_NAME: there is no value `y` here; `y = ..` stands in a comment, behind a `;`"],
+    );
+    for comment in ["; y = mul.i64 x, 2", "x = string.len \"\\\"; y = 1\"", "x = add.i64 a, 1 ; y == 2"] {
+        check_mistakes(
+            &format!("func f (a: i64) -> (i64) {{\n  {comment}\n  return y\n}}\n"),
+            &["3:10: UNKNOWN_NAME: there is no value `y` here"],
+        );
+    }
+}
+
 #[test]
 fn a_line_of_semicolons_takes_no_longer_than_another() {
     let text = format!("func f () -> () {{ return {} }}\n", ";".repeat(200_000));
