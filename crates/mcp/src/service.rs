@@ -31,8 +31,9 @@ program (list, overview), read bodies with retrieve_subgraph, change with propos
 read, run with simulate, take back with undo. Every answer begins with `; program NAME @ rNUMBER`: that number is your next \
 base_revision. Answers stay within max_tokens; one that is truncated says how to go on.
 
-The text form: a line is one node, `name = operator operands`, without `;`, which begins a comment; operators name their type, there are no infix operators and no \
-implicit conversions; operands are names, literals, or operators in parentheses; `_` is a hole.
+The text form: a line is one node, `name = operator operands`, without `;`, which begins a comment; operators name their \
+type, there are no infix operators and no implicit conversions; operands are names, literals, or operators in parentheses; \
+`_` is a hole.
 pub func fact (n: i64) -> (i64) pure {
   require \"n is not negative\" = ge_s.i64 n, 0
   result = loop L (i: i64 = 1, acc: i64 = 1) -> (i64) {

@@ -278,18 +278,30 @@ async fn slice(call: &Call, args: &Args, of: &[String], view: View, lines: Lines
     Ok(reply)
 }
 
+/// Nodes that are told of a frontier.
+const FRONTIER: usize = 40;
+
 /// Tells a part of the graph: its text, and from where it goes on.
 fn graph(reply: &mut Reply, graph: &Value, lines: Lines) {
     reply.count("nodes", &graph["nodeCount"]);
     let frontier = texts(&graph["frontier"]);
-    if graph["truncated"] == true {
-        reply.say("more nodes than max_nodes: raise it, or ask for what lies at the frontier");
-    }
     if !frontier.is_empty() {
-        let shown = frontier.iter().take(40).copied().collect::<Vec<_>>().join(" ");
-        reply.say(format!("frontier, to ask for next: {shown}"));
+        let shown = frontier.iter().take(FRONTIER).copied().collect::<Vec<_>>().join(" ");
+        let more = match frontier.len().saturating_sub(FRONTIER) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        reply.say(format!("frontier, to ask for next: {shown}{more}"));
     }
     reply.lines(text(graph, "text"), lines);
+    if graph["truncated"] == true {
+        // Nothing goes on behind the last line.
+        if let Some(last) = reply.items.last_mut() {
+            last.cursor = None;
+        }
+        (reply.further, reply.uncounted) = (1, true);
+        reply.otherwise = Some("raise max_nodes, or ask for what lies at the frontier".to_owned());
+    }
 }
 
 /// Lines of a list beyond which no answer goes, whatever its budget.

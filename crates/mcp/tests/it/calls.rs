@@ -95,6 +95,17 @@ async fn code_is_read_in_several_ways() {
     let node = format!("n{}", node.expect("there is a node"));
     let around = json!({ "program": "shop", "of": [node], "view": "neighborhood", "hops": 2 });
     assert!(read(around).await.contains("mul.i64"));
+    let around =
+        json!({ "program": "shop", "of": [node], "view": "neighborhood", "hops": 3, "max_nodes": 1 });
+    let part = world.call("retrieve_subgraph", around).await;
+    assert_eq!(part.data()["truncated"], true, "{}", part.text());
+    assert!(
+        part.text().ends_with(
+            "; truncated: more lines left out; raise max_nodes, or ask for what lies at the frontier"
+        ),
+        "{}",
+        part.text()
+    );
     let forward = json!({ "program": "shop", "of": [node], "view": "forward" });
     assert!(read(forward).await.contains("return"));
     let calls = read(json!({ "program": "shop", "of": ["shop::twice"], "view": "calls" })).await;
