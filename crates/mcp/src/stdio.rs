@@ -222,7 +222,12 @@ impl Session {
                 self.call(id, tool, arguments, Form::Tool).await;
             }
             None => {
-                let data = json!({ "method": "tools/call", "reason": format!("there is no tool `{name}`"), "available": tools::names() });
+                let mut data = RpcError::no_method(name, &tools::names()).data;
+                data["method"] = "tools/call".into();
+                data["reason"] = match params["name"].is_string() {
+                    true => format!("there is no tool `{name}`").into(),
+                    false => "`name` is that of a tool".into(),
+                };
                 self.refuse(&id, &RpcError::new(RpcCode::InvalidParams, data)).await;
             }
         }

@@ -166,6 +166,29 @@ async fn cue_09_10_20_what_is_wrong_with_a_line_is_told_and_the_next_works() {
     wire.close().await;
 }
 
+/// A tool that there is not is told with those that there are, before a handshake and after one.
+#[tokio::test]
+async fn a_tool_that_there_is_not_is_told() {
+    let world = World::with_shop().await;
+    let mut wire = Wire::open(&world);
+    for handshake in [false, true] {
+        if handshake {
+            wire.initialize("2025-11-25").await;
+        }
+        let answer = wire.tool("simulat", json!({})).await;
+        let error = &answer["error"];
+        assert_eq!(
+            (&error["code"], &error["data"]["suggestion"]),
+            (&json!(-32602), &json!("Did you mean 'simulate'?")),
+            "{answer}"
+        );
+        assert_eq!(error["data"]["available"].as_array().map(Vec::len), Some(15), "{answer}");
+        let answer = wire.ask("tools/call", json!({ "name": 5 })).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+    wire.close().await;
+}
+
 /// CUE-08: notifications get no answer, whatever they say.
 #[tokio::test]
 async fn cue_08_notifications_are_not_answered() {
