@@ -24,6 +24,7 @@ mod findings;
 mod folder;
 mod following;
 mod made;
+mod misused;
 mod nodes;
 mod outcome;
 mod output;
@@ -57,7 +58,10 @@ use crate::output::{Form, Output};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused::told(&error).into(),
+    };
     anstream::ColorChoice::from(cli.color).write_global();
     let output = Output { form: if cli.json { Form::Json } else { Form::Text } };
     match commands::run(cli, output) {
