@@ -124,7 +124,7 @@ const IMPACT: &str =
   program(id: $id, name: $name, at: $at) {
     impact(of: $of, first: $first, after: $after) {
       functions { ...Named }
-      types { ref path } contracts { ref message } exports totalCount truncated
+      types { ref path } storage { ref path } contracts { ref message } exports totalCount truncated
     }
   }
 }";
@@ -174,15 +174,17 @@ struct OfImpact {
 #[serde(rename_all = "camelCase")]
 struct Impact {
     functions: Page<Function>,
-    types: Vec<Type>,
+    types: Vec<Container>,
+    storage: Vec<Container>,
     contracts: Vec<Contract>,
     exports: Vec<String>,
     total_count: u64,
     truncated: bool,
 }
 
+/// A type or storage.
 #[derive(Debug, Deserialize)]
-struct Type {
+struct Container {
     #[serde(rename = "ref")]
     of: String,
     path: String,
@@ -302,7 +304,8 @@ impl Args {
         if let Some(impact) = rest.into_inner() {
             // What is told with each page stands behind the last one.
             if complete {
-                items.extend(impact.types.into_iter().map(Type::answer));
+                items.extend(impact.types.into_iter().map(|of| of.answer("TYPE")));
+                items.extend(impact.storage.into_iter().map(|of| of.answer("VARIABLE")));
                 items.extend(impact.contracts.into_iter().map(Contract::answer));
                 complete = !impact.truncated;
             }
@@ -350,10 +353,10 @@ impl Function {
     }
 }
 
-impl Type {
-    fn answer(self) -> Answer {
+impl Container {
+    fn answer(self, kind: &str) -> Answer {
         let reason = "contains what would change".to_owned();
-        Answer { of: self.of, kind: "TYPE".to_owned(), text: self.path, reason }
+        Answer { of: self.of, kind: kind.to_owned(), text: self.path, reason }
     }
 }
 

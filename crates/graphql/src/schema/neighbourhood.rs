@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Enum, InputObject, Object, Result, SimpleObject};
 use lmlang_ir::graph::{self, impact as affected, subgraph};
-use lmlang_ir::{ContractRef, FuncRef, Ref, TypeRef, text};
+use lmlang_ir::{ContractRef, FuncRef, Ref, TypeRef, VarRef, text};
 
 use crate::direct::{Direct, Rows};
 use crate::error::{ApiError, Code};
@@ -15,6 +15,7 @@ use crate::schema::edge::{EdgeKind, FlowEdge};
 use crate::schema::function::{Contract, Function};
 use crate::schema::node::ComputeNode;
 use crate::schema::scalars::Text;
+use crate::schema::storage::Storage;
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
@@ -200,7 +201,7 @@ pub struct Impact {
     found: Arc<affected::Impact>,
 }
 
-/// The most types and contracts listed in one answer.
+/// The most types, storage and contracts listed in one answer.
 const LISTED: usize = 1_000;
 
 /// What a change of some entities could affect.
@@ -220,6 +221,13 @@ impl Impact {
             .await
     }
 
+    /// Storage that contains them: globals of a type, tables with a function, segments of a memory.
+    async fn storage(&self, context: &Context<'_>) -> Vec<Storage> {
+        let storage = self.found.storage.iter().take(LISTED);
+        budget::list(context, storage.filter_map(|of: &VarRef| Storage::new(&self.view, *of).ok()).collect())
+            .await
+    }
+
     /// The contracts of these functions.
     async fn contracts(&self, context: &Context<'_>) -> Vec<Contract> {
         let contract = |of: &ContractRef| {
@@ -235,14 +243,16 @@ impl Impact {
         budget::list(context, names.collect()).await
     }
 
-    /// How many functions, types and contracts there are.
+    /// How many functions, types, storage and contracts there are.
     async fn total_count(&self) -> i32 {
-        (self.found.functions.len() + self.found.types.len() + self.found.contracts.len()) as i32
+        let found = &self.found;
+        (found.functions.len() + found.types.len() + found.storage.len() + found.contracts.len()) as i32
     }
 
-    /// Whether types or contracts were left out.
+    /// Whether types, storage or contracts were left out.
     async fn truncated(&self) -> bool {
-        self.found.types.len() > LISTED || self.found.contracts.len() > LISTED
+        let found = &self.found;
+        [found.types.len(), found.storage.len(), found.contracts.len()].into_iter().any(|all| all > LISTED)
     }
 }
 

@@ -381,7 +381,8 @@ const IMPACT: &str = "query($id: ID, $name: String, $at: String, $of: [String!]!
     name revision { number }
     impact(of: $of, first: 500, after: $after) {
       totalCount exports
-      functions { totalCount nodes { ref path } pageInfo { hasNextPage endCursor } } types { ref path } contracts { ref message }
+      functions { totalCount nodes { ref path } pageInfo { hasNextPage endCursor } } types { ref path } storage { ref path }
+      contracts { ref message }
     }
   }
 }";
@@ -408,11 +409,11 @@ async fn impact(call: &Call, args: &Args, of: &[String], lines: Lines) -> Result
     reply.count("total", &impact["totalCount"]);
     reply.say(format!("a change could affect {all}"));
     if after.is_none() {
-        for (kind, list) in [("type", "types"), ("contract", "contracts")] {
+        for (kind, list) in [("type", "types"), ("storage", "storage"), ("contract", "contracts")] {
             told.extend(impact[list].as_array().into_iter().flatten().map(|of| named(kind, of)));
         }
     }
-    // Of types and contracts the API lists no more than a thousand each; nothing goes on behind these.
+    // Of types, storage and contracts the API lists no more than a thousand each; nothing goes on behind these.
     let left_out = all.saturating_sub(count(told.len()));
     if after.is_none() {
         told.extend(texts(&impact["exports"]).iter().map(|name| format!("export {name}")));

@@ -81,7 +81,8 @@ fn around(name: &str, program: &Program, of: FuncRef, view: &str) -> Asked {
         let types = found.types.iter().map(|of| format!("type {of}"));
         let contracts = found.contracts.iter().map(|of| format!("contract {of}"));
         let exports = found.exports.iter().map(|name| format!("export {name}"));
-        functions.chain(types).chain(contracts).chain(exports).collect()
+        let storage = found.storage.iter().map(|of| format!("storage {of}"));
+        functions.chain(types).chain(storage).chain(contracts).chain(exports).collect()
     };
     Asked { tool: "retrieve_subgraph", arguments, expect }
 }
@@ -151,7 +152,7 @@ fn named(asked: &Asked, text: &str) -> BTreeSet<String> {
         Some(format!("{one} {said} {}", word(other, 0)))
     });
     let of_impact = lines.filter_map(|line| match word(line, 0).as_str() {
-        kind @ ("function" | "type" | "contract") => Some(format!("{kind} {}", word(line, 1))),
+        kind @ ("function" | "type" | "storage" | "contract") => Some(format!("{kind} {}", word(line, 1))),
         "export" => Some(line.to_owned()),
         _ => None,
     });
