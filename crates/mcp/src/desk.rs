@@ -15,6 +15,9 @@ use crate::reply::{Item, Link, Reply, Told, hidden};
 use crate::tool::{Call, Tool};
 use crate::tools;
 
+/// Bytes of a name that an error repeats.
+const LONGEST: usize = 100;
+
 /// How often a call that takes long says that it is not over.
 const BEAT: Duration = Duration::from_secs(1);
 
@@ -62,7 +65,7 @@ impl Desk {
         arguments: Map<String, Value>,
         progress: Progress,
     ) -> std::result::Result<Result, RpcError> {
-        let named = arguments.get("program").and_then(Value::as_str).map(str::to_owned);
+        let named = named(&arguments);
         let arguments = Value::Object(arguments);
         arguments::check(&arguments, tool.input_schema())?;
         if let Some(rate) = tool.rate {
@@ -91,6 +94,11 @@ impl Desk {
         })??;
         Ok(Result { told })
     }
+}
+
+/// The program that a call is about, as it is given.
+pub(crate) fn named(arguments: &Map<String, Value>) -> Option<String> {
+    arguments.get("program").and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Waits for work, and says every second that it is not over.
@@ -124,10 +132,12 @@ fn refusal(program: Option<String>, refused: &Refused) -> Reply {
 }
 
 impl Result {
-    /// A result that tells an error of the call itself, for those who look at results only.
-    pub(crate) fn of_error(error: &RpcError) -> Result {
+    /// A result that tells an error of a call itself, for those who look at results only.
+    pub(crate) fn of_error(error: &RpcError, program: Option<&str>) -> Result {
         let data = hidden(error.data.clone());
-        let mut text = format!("; program * @ -\nerror {} ({})", error.code.word(), error.code.number());
+        let program = program.filter(|name| name.len() <= LONGEST && !name.contains(char::is_control));
+        let (code, number) = (error.code.word(), error.code.number());
+        let mut text = format!("; program {} @ -\nerror {code} ({number})", program.unwrap_or("*"));
         // In these two other fields say better what is to be done.
         let says_itself = matches!(error.code, RpcCode::TokenLimitExceeded | RpcCode::ValidationError);
         let fields = data.as_object().into_iter().flatten();
@@ -135,8 +145,11 @@ impl Result {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             text.push_str(&format!("\n{name}: {value}"));
         }
-        let mistake = json!({ "code": error.code.word(), "number": error.code.number(), "data": data });
-        let summary = json!({ "outcome": "refused", "truncated": false, "errors": [mistake] });
+        let mistake = json!({ "code": code, "number": number, "data": data });
+        let mut summary = json!({ "outcome": "refused", "truncated": false, "errors": [mistake] });
+        if let Some(program) = program {
+            summary["program"] = masked(program).into();
+        }
         Result {
             told: Told { text: masked(&text).into_owned(), data: summary, links: Vec::new(), is_error: true },
         }

@@ -128,6 +128,7 @@ impl ServerHandler for Service {
         let desk = self.desk(&context)?;
         let plain = is_plain(context.protocol_version().as_ref().map(ProtocolVersion::as_str));
         let arguments = request.arguments.unwrap_or_default();
+        let named = desk::named(&arguments);
         let (progress, steps) = reports(context.meta.get_progress_token().is_some());
         let work = desk.call(tool, arguments, progress);
         let token = context.meta.get_progress_token();
@@ -137,7 +138,8 @@ impl ServerHandler for Service {
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
             done = reporting(work, steps, token, &context.peer) => done,
         };
-        Ok(result(&done.unwrap_or_else(|error| desk::Result::of_error(&error)), plain).into())
+        let done = done.unwrap_or_else(|error| desk::Result::of_error(&error, named.as_deref()));
+        Ok(result(&done, plain).into())
     }
 
     async fn list_resources(

@@ -253,13 +253,13 @@ impl Session {
         let key = id.to_string();
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), stop.clone());
         let (desk, out, calls) = (self.desk.clone(), self.out.clone(), Arc::clone(&self.calls));
-        let plain = self.plain;
+        let (plain, named) = (self.plain, desk::named(&arguments));
         self.tasks.spawn(async move {
             let (progress, steps) = reports(&token);
             let work = desk.call(tool, arguments, progress);
             let answer = tokio::select! {
                 () = stop.cancelled() => None,
-                done = reporting(work, steps, &out) => Some(form.answer(&id, done, plain)),
+                done = reporting(work, steps, &out) => Some(form.answer(&id, done, named.as_deref(), plain)),
             };
             calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
             if let Some(answer) = answer {
@@ -338,10 +338,17 @@ enum Form {
 }
 
 impl Form {
-    fn answer(self, id: &Value, done: Result<desk::Result, RpcError>, plain: bool) -> Value {
+    /// The answer to a call about a program.
+    fn answer(
+        self,
+        id: &Value,
+        done: Result<desk::Result, RpcError>,
+        program: Option<&str>,
+        plain: bool,
+    ) -> Value {
         let done = match (self, done) {
             (_, Ok(done)) => done,
-            (Form::Tool, Err(error)) => desk::Result::of_error(&error),
+            (Form::Tool, Err(error)) => desk::Result::of_error(&error, program),
             (Form::Method, Err(error)) => return refusal(id, &error),
         };
         json!({ "jsonrpc": "2.0", "id": id, "result": service::untyped(&done, plain) })

@@ -166,6 +166,24 @@ async fn cue_09_10_20_what_is_wrong_with_a_line_is_told_and_the_next_works() {
     wire.close().await;
 }
 
+/// An error of the call itself names the program that it is about, if that is a name.
+#[tokio::test]
+async fn the_program_of_a_wrong_call_is_named() {
+    let world = World::with_shop().await;
+    let mut wire = Wire::open(&world);
+    let endless = "x".repeat(10_000);
+    for (program, head) in
+        [("shop", "; program shop @ -\nerror VALIDATION_ERROR"), (endless.as_str(), "; program * @ -\n")]
+    {
+        let answer = wire.tool("history", json!({ "program": program, "revision": 5 })).await;
+        let text = answer["result"]["content"][0]["text"].as_str().expect("there is a text");
+        assert!(text.starts_with(head), "{text}");
+        let named = &answer["result"]["structuredContent"]["program"];
+        assert_eq!(named == "shop", program == "shop", "{named}");
+    }
+    wire.close().await;
+}
+
 /// A tool that there is not is told with those that there are, before a handshake and after one.
 #[tokio::test]
 async fn a_tool_that_there_is_not_is_told() {
