@@ -410,6 +410,22 @@ impl Store {
         Ok(())
     }
 
+    /// Gives one run free, if a process has it.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn release_run(&self, id: Uuid, me: Uuid) -> Result<(), Fault> {
+        let update = Query::update()
+            .table(runs::Entity)
+            .value(runs::Column::Owner, Option::<Uuid>::None)
+            .and_where(Expr::col(runs::Column::Id).eq(id))
+            .and_where(Expr::col(runs::Column::Owner).eq(me))
+            .to_owned();
+        self.committer().write(vec![update.into()], None).await?;
+        Ok(())
+    }
+
     /// The definition that a hash tells from others.
     ///
     /// # Errors

@@ -269,6 +269,7 @@ impl Engine {
             if ended {
                 break_off(doing, halt).await;
                 self.after_end(live).await;
+                live.give_free(self).await;
                 return Ok(());
             }
             let free = |task: &Task| !busy.contains(&task.place) && task.from <= now;

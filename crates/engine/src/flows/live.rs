@@ -183,6 +183,17 @@ impl LiveRun {
         Ok(())
     }
 
+    /// Lets other processes have a run that has ended: one may be taken back to where it goes on.
+    pub(crate) async fn give_free(&self, engine: &Engine) {
+        if engine.store().is_alone() {
+            return;
+        }
+        if let Err(error) = engine.store().release_run(self.id, engine.0.flows.me).await {
+            // They wait until the lease is over.
+            tracing::warn!(run = %self.id, %error, "a run could not be given free");
+        }
+    }
+
     fn lose(self: &Arc<Self>, engine: &Engine) {
         self.lost.store(true, Ordering::Relaxed);
         engine.0.flows.forget(self);

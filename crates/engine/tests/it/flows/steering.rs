@@ -1,14 +1,18 @@
 //! Runs that are looked for, stopped and taken back, and sessions that are at work.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use lmlang_engine::{Engine, Error, RunStatus, RunsWanted, Selector, StartRun, StartSession, Turn};
+use lmlang_engine::{
+    Engine, Error, RunStatus, RunsWanted, Selector, SnapshotPolicy, StartRun, StartSession, Turn,
+};
 use lmlang_history::log::{Actor, ActorKind};
 use serde_json::json;
 use uuid::Uuid;
 
+use super::code::{Calls, all};
 use super::{answer, fixture, open_questions, start, until, until_status};
-use crate::fixture::call;
+use crate::fixture::{Fixture, call};
 
 /// A turn that comes while the run of its session is at work may come again: nothing is wrong with it.
 #[tokio::test]
@@ -79,6 +83,30 @@ async fn steps_that_a_run_was_taken_back_over_do_not_count() {
     // Behind the newest of them as well.
     let behind = engine.step_page(run, done.last, 1_000).await.expect("listed").items;
     assert!(behind.len() == 26 && behind.iter().all(|step| !step.superseded));
+}
+
+/// As commands do, one after the other, each of which goes on with the runs that it names and with no others.
+#[tokio::test]
+async fn a_run_that_has_ended_is_taken_back_and_gone_on_with_by_other_processes() {
+    let calls = Arc::new(Calls::default());
+    let mut fixture = Fixture::new(SnapshotPolicy::default()).await;
+    fixture.engine.know_flows(all(&calls));
+    let run = start(&fixture.engine, "long", json!({})).await.id;
+    until_status(&fixture.engine, run, RunStatus::Waiting).await;
+    let asked = open_questions(&fixture.engine).await.remove(0);
+    for (round, text) in ["first", "second", "third"].into_iter().enumerate() {
+        if round > 0 {
+            fixture = fixture.reopened(&[]).await;
+            fixture.engine.know_flows(all(&calls));
+            fixture.engine.rewind_run(run, asked.asked, false, &call()).await.expect("it goes back");
+        }
+        fixture = fixture.reopened(&[]).await;
+        fixture.engine.know_flows(all(&calls));
+        let open = open_questions(&fixture.engine).await.remove(0);
+        answer(&fixture.engine, &open, json!({ "text": text })).await.expect("it is taken");
+        until_status(&fixture.engine, run, RunStatus::Completed).await;
+        assert_eq!(calls.both(), (50 + 25 * round, 50 + 25 * round));
+    }
 }
 
 async fn found(engine: &Engine, wanted: RunsWanted) -> BTreeSet<Uuid> {
