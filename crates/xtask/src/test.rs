@@ -103,13 +103,14 @@ fn rust_tests(workspace: &Workspace, extent: Extent) -> Result<Findings> {
     Ok(findings)
 }
 
-/// The crates whose tests have a database, each with what its tests are called that are run on a server: those of the
-/// command line mostly look at files.
-const WITH_DATABASE: [(&str, &[&str]); 6] = [
+/// The crates whose tests have a database, each with what its tests are called that are run on a server: most of those of the
+/// command line look at files; of their pages `replicas::pages` tries those again that are about what is stored.
+const WITH_DATABASE: [(&str, &[&str]); 7] = [
     ("store", &[]),
     ("engine", &[]),
     ("agents", &[]),
     ("graphql", &[]),
+    ("mcp", &[]),
     ("server", &[]),
     ("cli", &["replicas::", "tls::"]),
 ];

@@ -51,9 +51,14 @@ fn pages(folder: &str) -> impl Iterator<Item = PathBuf> {
 /// Carries out what is in the files, those of a list in one folder, and finds where they say otherwise; with [`BLESS`] they
 /// are written.
 fn hold(lists: &[Vec<PathBuf>]) {
+    hold_in(lists, Place::new);
+}
+
+/// The same, where each list begins in a place that somebody makes.
+pub(crate) fn hold_in(lists: &[Vec<PathBuf>], place: impl Fn() -> Place) {
     let mut wrong = Vec::new();
     for list in lists {
-        let mut desk = Desk::new();
+        let mut desk = Desk::new(place());
         for file in list {
             let text = std::fs::read_to_string(file).expect("the file can be read");
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -86,8 +91,8 @@ struct Desk {
 }
 
 impl Desk {
-    fn new() -> Desk {
-        Desk { server: None, place: Place::new(), ids: Vec::new(), answer: None }
+    fn new(place: Place) -> Desk {
+        Desk { server: None, place, ids: Vec::new(), answer: None }
     }
 
     /// The text of a file with what comes of its blocks.
@@ -100,7 +105,7 @@ impl Desk {
             match kind.split_once(' ').unwrap_or((kind, "")) {
                 ("console", "") => {
                     for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
-                        write!(out, "$ {command}\n{}", shown(&typed(&self.place, command)))
+                        write!(out, "$ {command}\n{}", shown(&self.typed(command)))
                             .expect("a string takes everything");
                     }
                 }
@@ -152,6 +157,23 @@ impl Desk {
         out
     }
 
+    /// What comes of a line that Ada types.
+    fn typed(&self, line: &str) -> Output {
+        let folder = Path::new(LMLANG).parent().expect("the binary is in a folder");
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(self.place.path()).env_clear().env("PATH", path);
+        shell.env("HOME", self.place.path()).env("USER", "ada").stdin(Stdio::null());
+        if let Some(url) = self.place.database() {
+            shell.env("LMLANG_DATABASE_URL", url);
+            // What only a file tells of itself: who has it open.
+            if let Some(server) = &self.server {
+                shell.env("LMLANG_SERVER", format!("http://{}", server.address));
+            }
+        }
+        shell.output().expect("a shell runs")
+    }
+
     /// What a server answers to a document, in which a text with a `…` stands for the newest id that begins and ends so.
     fn ask(&mut self, author: &str, document: &str, variables: &Value) -> Value {
         let pieces = document.split('"').map(|piece| {
@@ -197,16 +219,6 @@ fn remember(answer: &Value, ids: &mut Vec<String>) {
         Value::Array(items) => items.iter().for_each(|value| remember(value, ids)),
         _ => {}
     }
-}
-
-/// What comes of a line that Ada types.
-fn typed(place: &Place, line: &str) -> Output {
-    let folder = Path::new(LMLANG).parent().expect("the binary is in a folder");
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
-    let mut shell = Command::new("sh");
-    shell.args(["-c", line]).current_dir(place.path()).env_clear().env("PATH", path);
-    shell.env("HOME", place.path()).env("USER", "ada").stdin(Stdio::null());
-    shell.output().expect("a shell runs")
 }
 
 /// What was printed: data as it is, everything else behind a `!`, and how the command ended unless all is well.

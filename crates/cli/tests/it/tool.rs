@@ -11,7 +11,11 @@ use tempfile::TempDir;
 pub(crate) const LMLANG: &str = env!("CARGO_BIN_EXE_lmlang");
 
 /// A folder to run the binary in, with a home of its own.
-pub(crate) struct Place(TempDir);
+pub(crate) struct Place {
+    folder: TempDir,
+    /// The URL of a database that is not in the folder.
+    database: Option<String>,
+}
 
 /// What a command printed and how it ended.
 #[derive(Debug)]
@@ -23,11 +27,21 @@ pub(crate) struct Done {
 
 impl Place {
     pub(crate) fn new() -> Place {
-        Place(TempDir::new().expect("a folder can be made"))
+        Place { folder: TempDir::new().expect("a folder can be made"), database: None }
+    }
+
+    /// A folder whose commands find a database elsewhere.
+    pub(crate) fn with_database(url: String) -> Place {
+        Place { database: Some(url), ..Place::new() }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
+    }
+
+    /// The URL of the database, if that is not in the folder.
+    pub(crate) fn database(&self) -> Option<&str> {
+        self.database.as_deref()
     }
 
     /// A folder with one of the examples.
@@ -50,6 +64,9 @@ impl Place {
         let mut command = Command::new(LMLANG);
         command.current_dir(self.path()).env_clear().env("HOME", self.path()).env("USER", "ada");
         command.stdin(Stdio::null());
+        if let Some(url) = self.database() {
+            command.env("LMLANG_DATABASE_URL", url);
+        }
         command
     }
 
