@@ -4,7 +4,7 @@
 //! own name resolve to this machine; then the `Host` does.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header, uri::Authority};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, uri::Authority};
 use axum::middleware::Next;
 use axum::response::Response;
 use lmlang_graphql::error::{ApiError, Code};
@@ -44,7 +44,7 @@ struct Foreign {
 
 fn admit(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), Foreign> {
     let foreign = |header, reason| Foreign { header, reason };
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = only(headers, "host")?.and_then(|host| host.to_str().ok());
     let host = host.or_else(|| uri.authority().map(Authority::as_str));
     let host: Authority = host
         .and_then(|host| host.parse().ok())
@@ -52,7 +52,7 @@ fn admit(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), Foreign>
     if !is_ours(host.host(), config) {
         return Err(foreign("host", "the header `host` names another host, which is not in `allowed_hosts`"));
     }
-    let Some(origin) = headers.get(header::ORIGIN) else {
+    let Some(origin) = only(headers, "origin")? else {
         return match is_page(uri.path()) || !is_of_another_site(headers) {
             true => Ok(()),
             false => Err(foreign(
@@ -70,6 +70,16 @@ fn admit(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), Foreign>
     } else {
         let reason = "the header `origin` names a page of another origin, which is not in `allowed_origins`";
         Err(foreign("origin", reason))
+    }
+}
+
+/// A header that comes once: somebody on the way could look at one of several, and we at the other.
+fn only<'a>(headers: &'a HeaderMap, header: &'static str) -> Result<Option<&'a HeaderValue>, Foreign> {
+    let mut given = headers.get_all(header).iter();
+    let (first, second) = (given.next(), given.next());
+    match second {
+        None => Ok(first),
+        Some(_) => Err(Foreign { header, reason: "a header that says who calls is there several times" }),
     }
 }
 
@@ -97,6 +107,8 @@ fn is_ours(host: &str, config: &Config) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::header;
+
     use super::*;
 
     fn check(config: &Config, host: &str, origin: Option<&str>, admitted: bool) {
@@ -121,6 +133,19 @@ mod tests {
         check(&local, "evil.example:4000", Some("http://evil.example:4000"), false);
         check(&local, "127.0.0.1.evil.example", None, false);
         check(&local, "10.0.0.1:4000", None, false);
+    }
+
+    #[test]
+    fn who_calls_is_said_once() {
+        for name in ["host", "origin"] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, "localhost:4000".parse().unwrap());
+            headers.insert(header::ORIGIN, "http://localhost:4000".parse().unwrap());
+            assert!(admit(&headers, &Uri::from_static("/graphql"), &Config::default()).is_ok());
+            headers.append(name, "http://localhost:4000".parse().unwrap());
+            let twice = admit(&headers, &Uri::from_static("/graphql"), &Config::default());
+            assert_eq!(twice.map_err(|foreign| foreign.header), Err(name));
+        }
     }
 
     #[test]

@@ -337,7 +337,6 @@ fn somebody_has_decided_about_every_field() {
     assert_eq!(fields.symmetric_difference(&asked).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// Keys that somebody else used tell nothing of what for.
 /// Who may know of the runs of some programs learns of no place how much happened to all runs.
 #[tokio::test]
 async fn a_limited_caller_is_given_cursors_of_runs_that_say_nothing() {
@@ -412,6 +411,7 @@ async fn a_limited_caller_is_given_cursors_of_lists_that_say_nothing() {
     }
 }
 
+/// Keys that somebody else used tell nothing of what for.
 #[tokio::test]
 async fn a_limited_caller_has_keys_of_its_own() {
     let two = Two::new().await;
