@@ -18,5 +18,6 @@ mod refs;
 mod replicas;
 mod reverting;
 mod stream;
+mod taking_back;
 mod tokens;
 mod writing;
