@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use lmlang_engine::{
     Engine, Error, RunStatus, RunsWanted, Selector, SnapshotPolicy, StartRun, StartSession, Turn,
@@ -46,7 +47,7 @@ async fn a_run_says_that_the_one_that_it_waited_for_was_stopped() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(60), all_ask).await.expect("all ask");
+    tokio::time::timeout(Duration::from_secs(60), all_ask).await.expect("all ask");
     let child = open_questions(engine).await.remove(0).run;
     engine.cancel_run(child, Some("enough".to_owned()), &call()).await.expect("it is stopped");
     let failed = until_status(engine, run, RunStatus::Failed).await;
@@ -107,6 +108,27 @@ async fn a_run_that_has_ended_is_taken_back_and_gone_on_with_by_other_processes(
         until_status(&fixture.engine, run, RunStatus::Completed).await;
         assert_eq!(calls.both(), (50 + 25 * round, 50 + 25 * round));
     }
+}
+
+/// A command goes on with what it has answered when the process is gone that had the run. A file has no other process.
+#[tokio::test]
+async fn a_run_of_a_process_that_is_gone_is_gone_on_with_when_its_time_is_over() {
+    let calls = Arc::new(Calls::default());
+    let fixture = Fixture::new(SnapshotPolicy::default()).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let engine = &fixture.engine;
+    engine.know_flows(all(&calls));
+    let run = start(engine, "long", json!({})).await.id;
+    until_status(engine, run, RunStatus::Waiting).await;
+    let asked = open_questions(engine).await.remove(0);
+    let (gone, lease) = (Uuid::from_u128(1), SystemTime::now() + Duration::from_secs(2));
+    let lease = lease.duration_since(SystemTime::UNIX_EPOCH).expect("it is later").as_micros();
+    fixture.db.execute(&format!(r#"UPDATE "runs" SET "owner" = '{gone}', "lease" = {lease}"#)).await;
+    answer(engine, &asked, json!({ "text": "first" })).await.expect("it is taken");
+    until_status(engine, run, RunStatus::Completed).await;
+    assert_eq!(calls.both(), (50, 50));
 }
 
 async fn found(engine: &Engine, wanted: RunsWanted) -> BTreeSet<Uuid> {
