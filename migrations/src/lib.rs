@@ -36,6 +36,7 @@ mod m20261125_000018_removals;
 mod m20261127_000019_run_deadlines;
 mod m20261128_000020_secrets;
 mod m20261128_000021_flows;
+mod m20261128_000022_names_of_cases;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -66,6 +67,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261127_000019_run_deadlines::Migration),
             Box::new(m20261128_000020_secrets::Migration),
             Box::new(m20261128_000021_flows::Migration),
+            Box::new(m20261128_000022_names_of_cases::Migration),
         ]
     }
 }

@@ -51,6 +51,8 @@ impl Server {
         };
         let mut make = command("initdb");
         make.args(["--username=lmlang", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"]);
+        // Words are ordered as in a language, so that what relies on the order of their bytes has to say so.
+        make.args(["--locale-provider=icu", "--icu-locale=en-US"]);
         process::run(make.stdout(Stdio::null()))?;
         let tls = folder.join("tls");
         certificates::make(&tls, owner)?;

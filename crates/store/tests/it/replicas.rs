@@ -106,3 +106,16 @@ async fn tables_of_others_are_refused_and_left_alone() {
     let tables = "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()";
     assert_eq!(other.number(tables).await, 1);
 }
+
+/// A database may be of a language that orders words otherwise than by their bytes.
+#[tokio::test]
+async fn names_are_ordered_by_their_bytes_whatever_the_language_of_the_database() {
+    let fixture = Fixture::new().await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let ordered = r#"SELECT COUNT(*) FROM "information_schema"."columns" WHERE "table_schema" = current_schema()
+        AND "collation_name" = 'C' AND ("table_name", "column_name") IN
+        (('actors', 'name'), ('api_tokens', 'name'), ('api_tokens', 'id'), ('cases', 'name'), ('programs', 'name'))"#;
+    assert_eq!(fixture.db.number(ordered).await, 5);
+}

@@ -98,6 +98,8 @@ async fn a_run_that_has_ended_is_taken_back_and_gone_on_with_by_other_processes(
     for (round, text) in ["first", "second", "third"].into_iter().enumerate() {
         if round > 0 {
             fixture = fixture.reopened(&[]).await;
+            let held = fixture.db.number(r#"SELECT COUNT(*) FROM "runs" WHERE "owner" IS NOT NULL"#).await;
+            assert_eq!(held, 0, "nobody has what has ended");
             fixture.engine.know_flows(all(&calls));
             fixture.engine.rewind_run(run, asked.asked, false, &call()).await.expect("it goes back");
         }
