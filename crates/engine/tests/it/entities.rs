@@ -102,7 +102,7 @@ async fn all_edges_of_a_hub_are_found_in_order() {
     for some in all.chunks(100) {
         let spoke = |number: &usize| {
             let rim = json!({"label": "Rim", "key": format!("{number:04}")});
-            let kind = if number % 2 == 0 { "EVEN" } else { "ODD" };
+            let kind = if number.is_multiple_of(2) { "EVEN" } else { "ODD" };
             let edge =
                 |from: &Value, to: &Value| json!({"upsert_edge": {"from": from, "type": kind, "to": to}});
             let hub = json!({"label": "Hub", "key": "h"});
