@@ -109,10 +109,11 @@ fn look(mut checker: Checker, until: Instant) -> Result<Progress, Refusal> {
 }
 
 fn attempt(read: &Read, name: &str, function: FuncRef, found: Result<Progress, Refusal>) -> Attempt {
-    let path = read.checked.program().path(function.into());
+    let program = read.checked.program();
+    let path = program.path(function.into());
     let (ending, progress, message) = match found {
         Ok(progress) => (ending(&progress), Some(progress), None),
-        Err(refusal) => ("REFUSED", None, Some(refusal.to_string())),
+        Err(refusal) => ("REFUSED", None, Some(refusal.message(program))),
     };
     let (tried, discarded) = progress.as_ref().map_or((0, 0), |found| (found.tried, found.discarded));
     let undecided = progress.iter().flat_map(|found| found.undecided.values()).sum();
