@@ -102,19 +102,7 @@ pub(crate) fn combine(
     let Attempt { merged, mut checked, mut together } = now;
     let mut conflicts: Vec<Collision> = merged.conflicts.into_iter().map(Collision::from).collect();
     let mut program = merged.program;
-    if conflicts.is_empty() {
-        // What keeps the new name may have been taken elsewhere.
-        let name = |program: &Program, of: Ref| program.path(of).rsplit("::").next().map(str::to_owned);
-        let lost =
-            |side: Side, subject: Ref| name(&apart[side_index(side)], subject) != name(&program, subject);
-        faults.extend(told_apart.iter().filter(|(_, _, side, subject)| lost(*side, *subject)).map(
-            |(of, index, _, subject)| {
-                let message =
-                    format!("edit {index}: the sides that are taken leave no room for `{subject}` there");
-                Collision::plain(of.to_string(), kind::RESOLUTION, message)
-            },
-        ));
-    }
+    let unedited = program.clone();
     for (of, edits) in rest.into_iter().filter(|(_, edits)| !edits.is_empty()) {
         let list: Vec<EditRequest> = edits.iter().map(|(_, edit)| (*edit).clone()).collect();
         match expand(&program, &mut refs, &list) {
@@ -127,6 +115,19 @@ pub(crate) fn combine(
             }
             Err(refused) => faults.extend(untold(of, &refused, |at| edits[at].0)),
         }
+    }
+    if conflicts.is_empty() {
+        // What keeps the new name may have been taken elsewhere, or stands as it was where edits decide.
+        let name = |program: &Program, of: Ref| program.path(of).rsplit("::").next().map(str::to_owned);
+        let lost =
+            |side: Side, subject: Ref| name(&apart[side_index(side)], subject) != name(&unedited, subject);
+        faults.extend(told_apart.iter().filter(|(_, _, side, subject)| lost(*side, *subject)).map(
+            |(of, index, _, subject)| {
+                let message =
+                    format!("edit {index}: the sides that are taken leave no room for `{subject}` there");
+                Collision::plain(of.to_string(), kind::RESOLUTION, message)
+            },
+        ));
     }
     let [ours, theirs] = sides;
     if program != *checked.program() {
