@@ -8,6 +8,7 @@
 mod acting;
 mod agent;
 mod named;
+mod question;
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use super::Declared;
 use crate::act::evaluating::ToolExecutor;
 use crate::act::parts::{Executor, ToolUse};
 use crate::asking::ask_for;
-use crate::model::{Format, Message, Repair, Reply, Request, Role};
+use crate::model::{Message, Reply};
 
 /// The code of an answer that does not fit its schema.
 const MISMATCH: &str = "MODEL_SCHEMA_MISMATCH";
@@ -90,48 +90,17 @@ impl Declared {
         state: &State,
         work: &mut Work,
     ) -> Result<Step, Halt> {
-        let request = self.request(node, question, state, work.failures())?;
+        let mut request = self.request(node, question.into(), state)?;
+        // Of what is not about its answer, a model can mend nothing.
+        let is_of_answer = |failed: &&Failure| [MISMATCH, SAYS_NOTHING].contains(&failed.code.as_str());
+        if let Some(last) = work.failures().iter().rfind(is_of_answer) {
+            request.messages.push(Message::user(format!("The answer before does not do: {}", last.message)));
+        }
         let judge = |reply: &Reply| answer_of(question.schema.as_ref(), reply).map(drop);
         let reply = ask_for(&self.parts.models, &request, work, judge).await?;
         let mut update = Update::none().with(PROVIDER, reply.provider.clone());
         self.take(&mut update, &question.into, answer_of(question.schema.as_ref(), &reply)?);
         Ok(go(&question.then, update))
-    }
-
-    /// What a model is asked; in a later attempt with why its answer before does not do.
-    fn request(
-        &self,
-        node: &DeclaredNode,
-        question: &AskModel,
-        state: &State,
-        failures: &[Failure],
-    ) -> Result<Request, Failure> {
-        let AskModel { role, system, prompt, schema, temperature, max_tokens, .. } = question;
-        // A checked flow names a role.
-        let role: Role =
-            role.as_deref().unwrap_or("default").parse().unwrap_or_else(|_| Role::default_role());
-        let mut budget = Budget::default();
-        let mut messages = Vec::new();
-        if let Some(system) = system {
-            messages.push(Message::system(template::text(system, state, &mut budget).map_err(too_large)?));
-        }
-        messages.push(Message::user(template::text(prompt, state, &mut budget).map_err(too_large)?));
-        // Of what is not about its answer, a model can mend nothing.
-        let is_of_answer = |failed: &&Failure| [MISMATCH, SAYS_NOTHING].contains(&failed.code.as_str());
-        if let Some(last) = failures.iter().rfind(is_of_answer) {
-            messages.push(Message::user(format!("The answer before does not do: {}", last.message)));
-        }
-        Ok(Request {
-            prompt_version: format!("{}-{}", self.flow.name(), self.flow.definition().version),
-            format: match schema {
-                None => Format::Text,
-                Some(schema) => Format::JsonSchema { name: node.name.clone(), schema: schema.clone() },
-            },
-            repair: Repair::Once,
-            temperature: *temperature,
-            max_tokens: *max_tokens,
-            ..Request::new(role, messages)
-        })
     }
 
     /// Has a channel take an answer: in the place of what it holds, or as one more item.

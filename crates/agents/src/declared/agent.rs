@@ -5,17 +5,16 @@
 
 use lmlang_engine::flows::code::failure;
 use lmlang_engine::{Halt, Work};
-use lmlang_flow::declared::template::{self, Budget};
 use lmlang_flow::declared::{DeclaredNode, PROVIDER, RunAgent};
-use lmlang_flow::{Failure, State, Step, Update};
+use lmlang_flow::{State, Step, Update};
 use serde_json::{Map, Value};
 
 use super::Declared;
-use super::acting::{add_line, answer_of, go, too_large};
+use super::acting::{add_line, answer_of, go};
 use crate::act::evaluating::ToolExecutor;
 use crate::act::parts::{Executor, ToolUse};
 use crate::asking::ask_for;
-use crate::model::{Format, Message, Repair, Reply, Request, Role, Tool, ToolCall, shortened};
+use crate::model::{Message, Reply, Tool, ToolCall, shortened};
 use crate::tools::ToolRegistry;
 
 /// How often a model is asked before it has to have answered, unless the node says otherwise.
@@ -33,7 +32,8 @@ impl Declared {
         state: &State,
         work: &mut Work,
     ) -> Result<Step, Halt> {
-        let mut request = self.task(node, agent, state)?;
+        let mut request = self.request(node, agent.into(), state)?;
+        request.tools = self.offered(agent);
         let mut update = Update::none();
         let most = agent.most_steps.unwrap_or(STEPS);
         let mut asked = 0;
@@ -65,35 +65,15 @@ impl Declared {
         }
     }
 
-    /// What a model is asked first.
-    fn task(&self, node: &DeclaredNode, agent: &RunAgent, state: &State) -> Result<Request, Failure> {
-        let RunAgent { role, system, prompt, tools, schema, temperature, max_tokens, .. } = agent;
-        // A checked flow names a role.
-        let role: Role =
-            role.as_deref().unwrap_or("default").parse().unwrap_or_else(|_| Role::default_role());
-        let mut budget = Budget::default();
-        let mut messages = Vec::new();
-        if let Some(system) = system {
-            messages.push(Message::system(template::text(system, state, &mut budget).map_err(too_large)?));
-        }
-        messages.push(Message::user(template::text(prompt, state, &mut budget).map_err(too_large)?));
-        let tools = tools.iter().filter_map(|name| self.parts.tools.get(name)).map(|tool| Tool {
+    /// The tools that a model is told of.
+    fn offered(&self, agent: &RunAgent) -> Vec<Tool> {
+        let found = agent.tools.iter().filter_map(|name| self.parts.tools.get(name));
+        let told = found.map(|tool| Tool {
             name: tool.spec().name.to_owned(),
             description: tool.spec().description.to_owned(),
             parameters: tool.spec().parameters.clone(),
         });
-        Ok(Request {
-            prompt_version: format!("{}-{}", self.flow.name(), self.flow.definition().version),
-            tools: tools.collect(),
-            format: match schema {
-                None => Format::Text,
-                Some(schema) => Format::JsonSchema { name: node.name.clone(), schema: schema.clone() },
-            },
-            repair: Repair::Once,
-            temperature: *temperature,
-            max_tokens: *max_tokens,
-            ..Request::new(role, messages)
-        })
+        told.collect()
     }
 
     /// What the call of a tool comes to: for the model, and in a line for people. What may go away by itself is waited out; of
