@@ -423,7 +423,7 @@ codes! {
         "Remove the variable, or read it."
         Some("func f () -> (i32) {\n  var x: i32\n  var.set x, 1\n  return (var.get x)\n}");
     VariableUnassigned "VARIABLE_UNASSIGNED" Warning "V6" "a variable that may be read before it is assigned"
-        "On some way to the `var.get`, no `var.set` comes before it: it reads zero there. Only `verify(unassigned: true)` and `lmlang check --unassigned` tell."
+        "On some way to the `var.get`, no `var.set` comes before it: it reads zero there. Told where it is asked for: by `verify(unassigned: true)`, `lmlang verify --unassigned` and `lmlang check --unassigned`."
         "func f (c: bool) -> (i32) {\n  var x: i32\n  if c {\n    var.set x, 1\n    yield\n  } else {\n    yield\n  }\n  return (var.get x)\n}"
         "Assign the variable on every way, or as soon as the function begins."
         None;
