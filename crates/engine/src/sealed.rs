@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 use crate::clock::Clock;
 use crate::engine::Engine;
@@ -17,13 +18,12 @@ use crate::error::Error;
 /// The secret of the database that keys are derived from.
 const SECRET: &str = "cursors";
 
-/// Bytes of what makes two texts of one place differ.
-const NONCE: usize = 16;
 /// Bytes of a place.
 const PLACE: usize = 16;
 /// Bytes by which a text is known that was made with the key.
 const TAG: usize = 16;
-const BYTES: usize = NONCE + PLACE + TAG;
+/// What makes two texts of one place differ, the place, and the tag.
+const BYTES: usize = NONCE_LEN + PLACE + TAG;
 
 /// A place that only processes over the same database can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Sealed([u8; BYTES]);
 
 /// The text is nothing sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("64 characters of base64 are expected")]
+#[error("59 characters of base64 are expected")]
 pub struct UnknownSealed;
 
 impl fmt::Display for Sealed {
@@ -49,7 +49,7 @@ impl FromStr for Sealed {
     }
 }
 
-/// What has places that are sealed, each with keys of its own.
+/// What has places that are sealed, each with a key of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Places {
     /// Among the events of all programs.
@@ -61,14 +61,12 @@ pub(crate) enum Places {
 }
 
 impl Places {
-    /// What the keys are for: they follow from these words, which never change.
-    const fn contexts(self) -> [&'static str; 2] {
+    /// What the key is for: it follows from these words, which never change.
+    const fn context(self) -> &'static str {
         match self {
-            Places::Programs => {
-                ["lmlang 2026-11-28 cursors of programs", "lmlang 2026-11-28 tags of programs"]
-            }
-            Places::Runs => ["lmlang 2026-11-28 cursors of runs", "lmlang 2026-11-28 tags of runs"],
-            Places::Lists => ["lmlang 2026-11-28 cursors of lists", "lmlang 2026-11-28 tags of lists"],
+            Places::Programs => "lmlang 2026-11-28 cursors of programs",
+            Places::Runs => "lmlang 2026-11-28 cursors of runs",
+            Places::Lists => "lmlang 2026-11-28 cursors of lists",
         }
     }
 }
@@ -82,10 +80,9 @@ impl fmt::Debug for CursorSecret {
     }
 }
 
-/// Seals places of one kind, and opens them: the keyed BLAKE3 as a stream over each, and as the tag of that.
+/// Seals places of one kind, and opens them: `ChaCha20-Poly1305` of RFC 8439.
 pub(crate) struct Seal {
-    stream: [u8; 32],
-    tag: [u8; 32],
+    key: LessSafeKey,
     clock: Clock,
 }
 
@@ -97,47 +94,35 @@ impl fmt::Debug for Seal {
 
 impl Seal {
     fn new(secret: &CursorSecret, places: Places, clock: Clock) -> Seal {
-        let [stream, tag] = places.contexts().map(|context| blake3::derive_key(context, &secret.0));
-        Seal { stream, tag, clock }
+        let key = blake3::derive_key(places.context(), &secret.0);
+        let key = UnboundKey::new(&CHACHA20_POLY1305, &key).expect("its keys are of 32 bytes");
+        Seal { key: LessSafeKey::new(key), clock }
     }
 
     /// The place, another text each time.
-    pub(crate) fn close(&self, place: [u64; 2]) -> Sealed {
+    pub(crate) fn close(&self, [first, second]: [u64; 2]) -> Sealed {
         let mut bytes = [0; BYTES];
-        let (nonce, rest) = bytes.split_at_mut(NONCE);
+        let (nonce, rest) = bytes.split_at_mut(NONCE_LEN);
         let (hidden, tag) = rest.split_at_mut(PLACE);
         self.clock.random(nonce);
-        let [first, second] = place.map(u128::from);
-        let mask = self.mask(nonce);
-        hidden.copy_from_slice(&(((first << 64) | second) ^ mask).to_be_bytes());
-        tag.copy_from_slice(&self.tag(nonce, hidden));
+        hidden[..8].copy_from_slice(&first.to_be_bytes());
+        hidden[8..].copy_from_slice(&second.to_be_bytes());
+        // Of 96 random bits; two that are equal would tell of two places how they differ, and no more.
+        let nonce = Nonce::try_assume_unique_for_key(nonce).expect("it has the length of one");
+        let made = self.key.seal_in_place_separate_tag(nonce, Aad::empty(), hidden);
+        tag.copy_from_slice(made.expect("a place is short").as_ref());
         Sealed(bytes)
     }
 
     /// The place of what was sealed with this key; none of anything else.
     pub(crate) fn open(&self, sealed: &Sealed) -> Option<[u64; 2]> {
-        let (nonce, rest) = sealed.0.split_at(NONCE);
-        let (hidden, tag) = rest.split_at(PLACE);
-        // Compared as a whole: how long it takes tells nothing of how much of a guess is right.
-        let differs =
-            self.tag(nonce, hidden).iter().zip(tag).fold(0, |all, (one, other)| all | (one ^ other));
-        if differs != 0 {
-            return None;
-        }
-        let place = hidden.iter().fold(0_u128, |place, byte| (place << 8) | u128::from(*byte));
-        let place = place ^ self.mask(nonce);
-        Some([(place >> 64) as u64, place as u64])
-    }
-
-    fn mask(&self, nonce: &[u8]) -> u128 {
-        let stream = blake3::keyed_hash(&self.stream, nonce);
-        stream.as_bytes().iter().take(PLACE).fold(0, |mask, byte| (mask << 8) | u128::from(*byte))
-    }
-
-    fn tag(&self, nonce: &[u8], hidden: &[u8]) -> [u8; TAG] {
-        let mut tag = [0; TAG];
-        blake3::Hasher::new_keyed(&self.tag).update(nonce).update(hidden).finalize_xof().fill(&mut tag);
-        tag
+        let mut bytes = sealed.0;
+        let (nonce, hidden) = bytes.split_at_mut(NONCE_LEN);
+        let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+        let place = self.key.open_in_place(nonce, Aad::empty(), hidden).ok()?;
+        let (first, second) = place.split_at_checked(8)?;
+        let number = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_be_bytes);
+        Some([number(first)?, number(second)?])
     }
 }
 
@@ -207,7 +192,7 @@ mod tests {
         for place in [[0, 0], [1, 0], [0, 1], [12, 3], [u64::MAX, 0], [0, u64::MAX], [u64::MAX; 2]] {
             let sealed = here.close(place);
             let text = sealed.to_string();
-            assert_eq!((text.len(), text.parse()), (64, Ok(sealed)));
+            assert_eq!((text.len(), text.parse()), (59, Ok(sealed)));
             assert_eq!(seal(1, Places::Programs).open(&sealed), Some(place));
             assert_eq!(seal(2, Places::Programs).open(&sealed), None);
             assert_eq!(seal(1, Places::Runs).open(&sealed), None);

@@ -304,7 +304,7 @@ async fn lists_and_events_are_those_of_ones_own_programs() {
 
 /// Whether a cursor hides how much happened to all programs.
 fn is_sealed(cursor: &str) -> bool {
-    cursor.strip_prefix("p~").is_some_and(|sealed| sealed.len() == 64)
+    cursor.strip_prefix("p~").is_some_and(|sealed| sealed.len() == 59)
 }
 
 /// How much happens to other programs cannot be found by trying: who may know of some programs is answered the same for any
