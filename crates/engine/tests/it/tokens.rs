@@ -232,7 +232,7 @@ async fn places_of_a_limited_handle_say_nothing_of_others() {
     let first = Cursor::of_all("p0.0").expect("it is written like one");
     let mut events = seen.all_events(Some(first)).await.expect("it begins");
     assert_eq!(next(&mut events).await.0, "mine");
-    let made_up = Cursor::of_all(&format!("p~{}", "A".repeat(64))).expect("it is written like one");
+    let made_up = Cursor::of_all(&format!("p~{}", "A".repeat(59))).expect("it is written like one");
     for engine in [seen, &fixture.engine] {
         let why = refused(engine, made_up).await;
         assert!(why.ends_with("it was not given by a server with this database"), "{why}");
