@@ -479,7 +479,9 @@ impl<'p> Emitter<'_, 'p> {
                 let (params, results) = (types::values(&signature.params), types::values(&signature.results));
                 let type_index = self.writing.types.index(params, results);
                 let table_index = self.writing.indices.tables[table];
-                self.emit(of, rotated(&inputs), [Instruction::CallIndirect { type_index, table_index }])
+                let call = Instruction::CallIndirect { type_index, table_index };
+                let after = self.writing.after_reference();
+                self.emit(of, rotated(&inputs), [call].into_iter().chain(after))
             }
             (Opcode::Raw, Attr::Raw(raw)) => {
                 if self.writing.meter.is_some() {

@@ -15,7 +15,7 @@ use wasm_encoder::{
 use super::constants::Constants;
 use super::host::Asked;
 use super::scope::Scope;
-use super::{ExportError, Indices, StorageSections, Writing, body, types};
+use super::{ExportError, Indices, StorageSections, Writing, body, guard, types};
 use crate::heap::{HEADER, Measure, Part, WORD, places};
 use crate::runtime::RUNTIME;
 
@@ -38,6 +38,8 @@ pub(super) enum Brought {
     Broken(Name),
     /// Calls a function for those outside, who are within no contract.
     Enter(FuncRef),
+    /// Calls a function of the host, after which the guard is what it was.
+    Leave(guard::Asked),
 }
 
 /// What WASI calls the memory that it looks into.
@@ -175,14 +177,16 @@ impl<'p> Writing<'p> {
         self.bringing.memory
     }
 
+    /// The index by which the functions being written call one.
     pub(super) fn function_index(&mut self, of: FuncRef) -> u32 {
-        match self.bringing.inside {
+        let index = match self.bringing.inside {
             true => match self.bringing.world.get(&of) {
                 Some(index) => *index,
-                None => self.bringing.function(Brought::Runtime(of)),
+                None => return self.bringing.function(Brought::Runtime(of)),
             },
             false => self.indices.functions[&of],
-        }
+        };
+        self.called(of, index)
     }
 
     pub(super) fn global_index(&self, of: VarRef) -> u32 {
@@ -273,6 +277,10 @@ impl<'p> Writing<'p> {
                     names.brought(index, "enter");
                     self.entering(*of)
                 }
+                Brought::Leave(of) => {
+                    names.brought(index, "leave");
+                    self.leaving(*of)
+                }
             };
             functions.function(ty);
             code.function(&written);
@@ -347,7 +355,8 @@ impl<'p> Writing<'p> {
         exports: &mut ExportSection,
     ) {
         let bringing = &self.bringing;
-        let works = bringing.functions.iter().any(|of| !matches!(of, Brought::Broken(_) | Brought::Enter(_)));
+        let words = |of: &Brought| matches!(of, Brought::Broken(_) | Brought::Enter(_) | Brought::Leave(_));
+        let works = !bringing.functions.iter().all(words);
         let nothing = !works && bringing.constants.is_empty();
         if nothing && !bringing.shown && !bringing.calls && !self.heap {
             return;

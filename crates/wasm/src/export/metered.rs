@@ -8,11 +8,12 @@ use lmlang_verify::Checked;
 use wasm_encoder::{EntityType, ExportKind, ExportSection, ImportSection, ValType};
 
 use super::brought::{self, Bringing, Brought, HEAP};
+use super::guard::Guard;
 use super::host::Asked;
 use super::meter::{DEPTH_BITS, GLOBALS, Meter};
 use super::scope::Scope;
 use super::types::Types;
-use super::{ExportError, ExportOptions, Indices, Writing, guard};
+use super::{ExportError, ExportOptions, Indices, Writing};
 use crate::runtime::RUNTIME;
 
 /// A function with all that it reaches, as a module that counts: a unit of fuel for each node that is executed, and
@@ -106,7 +107,7 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
     let options = ExportOptions { contracts: true, canonical_nans: true, main: None };
     let indices = Indices::of(program, &scope, 1 + asked.len() as u32);
     let own = indices.globals.len() as u32;
-    let guard = guard(program, &scope, options).then_some(own);
+    let guard = Guard::of(program, &scope, options, own);
     let left = own + u32::from(guard.is_some());
     let (run, start) = (indices.functions[&function], start.map(|of| indices.functions[&of]));
     let brought = indices.functions.len() as u32 + 1 + asked.len() as u32;

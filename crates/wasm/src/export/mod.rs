@@ -6,6 +6,7 @@ mod brought;
 mod bytes;
 mod constants;
 mod custom;
+mod guard;
 mod host;
 mod locals;
 mod meter;
@@ -20,9 +21,7 @@ use std::rc::Rc;
 
 use lmlang_ir::graph::checked_types;
 use lmlang_ir::refs::looks_like_ref;
-use lmlang_ir::{
-    Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, Section, SectionPlace, StorageKind, VarRef,
-};
+use lmlang_ir::{FuncRef, Function, Name, Program, Ref, Section, SectionPlace, StorageKind, VarRef};
 use lmlang_verify::{Checked, Class};
 use thiserror::Error;
 use wasm_encoder::{
@@ -33,6 +32,7 @@ use wasm_encoder::{
 
 use brought::Bringing;
 use custom::Carried;
+use guard::Guard;
 use meter::Meter;
 use scope::Scope;
 use storage::StorageSections;
@@ -130,7 +130,7 @@ fn write(checked: &Checked, scope: Scope, options: ExportOptions) -> Result<Vec<
     let (program, scope) = (checked.program(), Rc::new(scope));
     let world = brought::world(program, &scope);
     let indices = Indices::of(program, &scope, world.len() as u32);
-    let guard = guard(program, &scope, options).then_some(indices.globals.len() as u32);
+    let guard = Guard::of(program, &scope, options, indices.globals.len() as u32);
     let (types, declared) = (Types::default(), BTreeSet::new());
     let first = (indices.functions.len() + world.len()) as u32;
     let top = indices.globals.len() as u32 + u32::from(guard.is_some());
@@ -151,20 +151,6 @@ fn write(checked: &Checked, scope: Scope, options: ExportOptions) -> Result<Vec<
         meter: None,
     };
     writing.module(checked)
-}
-
-/// Whether contracts are off inside of contracts, which matters where one calls a function.
-fn guard(program: &Program, scope: &Scope, options: ExportOptions) -> bool {
-    let calls = |function: &Function| {
-        let body = function.body();
-        let mut calls = body.nodes().filter(|(_, node)| node.op().spec().effect == Effect::Calls);
-        let in_contract = |region| {
-            let around = body.chain(region).last().and_then(|outermost| body.region(outermost));
-            around.is_some_and(|outermost| matches!(outermost.owner, RegionOwner::Contract(_)))
-        };
-        body.contracts().next().is_some() && calls.any(|(_, node)| in_contract(node.region()))
-    };
-    options.contracts && scope.functions(program).any(|(_, function)| calls(function))
 }
 
 /// What the entities of a program are called in the module.
@@ -231,8 +217,8 @@ struct Writing<'p> {
     types: Types,
     /// Functions that references are taken of.
     declared: BTreeSet<u32>,
-    /// The global that tells whether a contract is being evaluated, if there is one.
-    guard: Option<u32>,
+    /// What tells whether a contract is being evaluated, if that matters.
+    guard: Option<Guard>,
     /// What it has beyond the program's own.
     bringing: Bringing,
     /// Whether a body names a data segment: then their number has to come before it.
@@ -322,6 +308,7 @@ impl<'p> Writing<'p> {
             self.meet_world(&mut imports, &mut exports)?;
             self.offer_values(&mut exports)?;
         }
+        self.refer();
         self.bring(&mut functions, &mut code, &mut names)?;
         let mut storage = self.storage(&mut imports, &mut exports, &mut names)?;
         let mut elements = self.elements()?;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lmlang_ir::{Const, Initial, Offset, StorageKind, TableEntry, Type, VarRef};
+use lmlang_ir::{Const, FuncRef, Initial, Offset, StorageKind, TableEntry, Type, VarRef};
 use wasm_encoder::{
     ConstExpr, DataSection, ElementSection, Elements, ExportKind, ExportSection, GlobalSection, GlobalType,
     Ieee32, Ieee64, ImportSection, MemorySection, MemoryType, RefType, TableSection, TableType, ValType,
@@ -141,7 +141,7 @@ impl Writing<'_> {
     }
 
     /// Where a segment is put.
-    fn offset(&self, of: VarRef, offset: Offset) -> Result<ConstExpr, ExportError> {
+    fn offset(&mut self, of: VarRef, offset: Offset) -> Result<ConstExpr, ExportError> {
         match offset {
             Offset::At(at) => Ok(ConstExpr::i32_const(at.cast_signed())),
             Offset::Global(global) => {
@@ -152,18 +152,22 @@ impl Writing<'_> {
     }
 
     /// What a global begins with; nothing for a value that modules do not have.
-    fn first(&self, initial: &Initial, ty: wasm_encoder::ValType) -> Option<ConstExpr> {
+    fn first(&mut self, initial: &Initial, ty: wasm_encoder::ValType) -> Option<ConstExpr> {
+        let program = self.program;
         match initial {
             Initial::Const(value) => constant(value, ty),
             Initial::Global(global) if self.scope.is_whole() => {
                 Some(ConstExpr::global_get(self.indices.globals[global]))
             }
             // What is written in part has globals of its own, whose values are known.
-            Initial::Global(global) => match &self.program.storage(*global)?.kind {
+            Initial::Global(global) => match &program.storage(*global)?.kind {
                 StorageKind::Global { initial, .. } => self.first(initial, ty),
                 _ => None,
             },
-            Initial::Function(function) => Some(ConstExpr::ref_func(*self.indices.functions.get(function)?)),
+            Initial::Function(function) => {
+                let written = self.indices.functions.contains_key(function);
+                written.then(|| ConstExpr::ref_func(self.referred(*function)))
+            }
         }
     }
 
@@ -203,23 +207,27 @@ impl Writing<'_> {
 
     /// References for a segment, in the shorter form if all of them are functions, which need no other mention then.
     fn references(&mut self, held: &[Option<Held>], ty: RefType) -> Elements<'static> {
-        let function = |held: &Option<Held>| match held {
-            Some(Held::Function(function)) => Some(*function),
-            Some(Held::Global(_)) | None => None,
-        };
-        held.iter().filter_map(function).for_each(|function| {
-            self.declared.remove(&function);
+        let functions: Vec<Option<u32>> = held
+            .iter()
+            .map(|held| match held {
+                Some(Held::Function(function)) => Some(self.referred(*function)),
+                Some(Held::Global(_)) | None => None,
+            })
+            .collect();
+        functions.iter().flatten().for_each(|function| {
+            self.declared.remove(function);
         });
-        let functions: Option<Vec<u32>> = held.iter().map(function).collect();
-        match functions {
-            Some(functions) if ty == RefType::FUNCREF => Elements::Functions(functions.into()),
+        let all: Option<Vec<u32>> = functions.iter().copied().collect();
+        match all {
+            Some(all) if ty == RefType::FUNCREF => Elements::Functions(all.into()),
             Some(_) | None => {
-                let expression = |held: &Option<Held>| match held {
-                    Some(Held::Function(function)) => ConstExpr::ref_func(*function),
-                    Some(Held::Global(global)) => ConstExpr::global_get(*global),
-                    None => ConstExpr::ref_null(ty.heap_type),
+                let expression = |(held, function): (&Option<Held>, &Option<u32>)| match (held, function) {
+                    (_, Some(function)) => ConstExpr::ref_func(*function),
+                    (Some(Held::Global(global)), None) => ConstExpr::global_get(*global),
+                    (Some(Held::Function(_)) | None, None) => ConstExpr::ref_null(ty.heap_type),
                 };
-                Elements::Expressions(ty, held.iter().map(expression).collect::<Vec<_>>().into())
+                let expressions: Vec<ConstExpr> = held.iter().zip(&functions).map(expression).collect();
+                Elements::Expressions(ty, expressions.into())
             }
         }
     }
@@ -230,10 +238,10 @@ impl Writing<'_> {
     }
 }
 
-/// What an entry of a table holds, by its index in the module.
+/// What an entry of a table holds: a function that is written, or a global by its index in the module.
 #[derive(Clone, Copy)]
 pub(super) enum Held {
-    Function(u32),
+    Function(FuncRef),
     Global(u32),
 }
 
@@ -242,7 +250,9 @@ impl Held {
     /// there is null.
     fn of(entry: Option<TableEntry>, indices: &Indices, scope: &Scope) -> Option<Held> {
         match entry? {
-            TableEntry::Function(function) => indices.functions.get(&function).copied().map(Held::Function),
+            TableEntry::Function(function) => {
+                indices.functions.contains_key(&function).then_some(Held::Function(function))
+            }
             TableEntry::Global(global) if scope.is_whole() => Some(Held::Global(indices.globals[&global])),
             TableEntry::Global(_) => None,
         }

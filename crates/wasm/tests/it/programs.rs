@@ -82,6 +82,62 @@ fn what_traps_says_which_contract_does_not_hold() {
     assert!(!text.contains("(memory"), "{text}");
 }
 
+/// The lines of a function behind its first.
+fn body<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+    let (_, function) = text.split_once(&format!("(func ${name} ")).unwrap();
+    function.lines().skip(1).map(str::trim).take_while(|line| *line != ")").collect()
+}
+
+#[test]
+fn references_are_to_what_begins_anew_where_those_outside_may_have_them() {
+    let module = |storage: &str| {
+        let text = format!("{CHECKED}{storage}func taken () -> (funcref) {{ return (func.ref f) }}\n");
+        print(&written(&text).unwrap()).unwrap()
+    };
+    for storage in [
+        "export \"t\" table t [null, f]\n",
+        "import \"host\" \"t\" table t [null, f]\n",
+        "export \"g\" global g: funcref = func.ref f\ntable t [null, f]\n",
+        "table t [null, f]\nimport \"host\" \"met\" func met (g: funcref) -> ()\n",
+    ] {
+        let text = module(storage);
+        assert!(text.contains(" func $lm_enter)\n"), "{text}");
+        assert_eq!(body(&text, "taken"), ["ref.func $lm_enter"], "{text}");
+        assert!(!text.contains("ref.func $f"), "{text}");
+    }
+    // They stay inside.
+    let text = module("table t [null, f]\nexport \"h\" table h: externref [null]\n");
+    assert!(text.contains(" func $f)\n"), "{text}");
+    assert_eq!(body(&text, "taken"), ["ref.func $f"], "{text}");
+}
+
+#[test]
+fn who_asks_the_host_is_in_the_contract_that_it_was_in() {
+    let asks = "import \"host\" \"asked\" func asked (x: i32, y: i64) -> (f32)
+func asks (x: i32, y: i64) -> (f32) {
+  found = call asked(x, y)
+  return found
+}
+";
+    let text = print(&written(&format!("{CHECKED}{asks}")).unwrap()).unwrap();
+    assert_eq!(body(&text, "asks"), ["local.get $x", "local.get $y", "call $lm_leave"], "{text}");
+    let leaves = body(&text, "lm_leave");
+    let expected = [
+        "(local i32)",
+        "global.get 0",
+        "local.set 2",
+        "local.get 0",
+        "local.get 1",
+        "call 0",
+        "local.get 2",
+        "global.set 0",
+    ];
+    assert_eq!(leaves, expected, "{text}");
+    // No contract calls anything: the host is called as ever.
+    let text = print(&written(&format!("module m\n{asks}")).unwrap()).unwrap();
+    assert_eq!(body(&text, "asks"), ["local.get $x", "local.get $y", "call 0"], "{text}");
+}
+
 #[test]
 fn functions_of_one_name_are_called_by_their_paths() {
     let text = "module a

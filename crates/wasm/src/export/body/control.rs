@@ -15,11 +15,11 @@ impl<'p> Emitter<'_, 'p> {
             return Ok(());
         }
         if let Some(guard) = self.writing.guard {
-            self.code.push(Instruction::GlobalGet(guard));
+            self.code.push(Instruction::GlobalGet(guard.global));
             self.code.push(Instruction::I32Eqz);
             self.code.push(Instruction::If(BlockType::Empty));
             self.code.push(Instruction::I32Const(1));
-            self.code.push(Instruction::GlobalSet(guard));
+            self.code.push(Instruction::GlobalSet(guard.global));
         }
         for contract in contracts {
             self.walk(*contract);
@@ -32,7 +32,7 @@ impl<'p> Emitter<'_, 'p> {
         }
         if let Some(guard) = self.writing.guard {
             self.code.push(Instruction::I32Const(0));
-            self.code.push(Instruction::GlobalSet(guard));
+            self.code.push(Instruction::GlobalSet(guard.global));
             self.code.push(Instruction::End);
         }
         Ok(())

@@ -23,7 +23,7 @@ impl Emitter<'_, '_> {
                 one(Instruction::Call(self.writing.function_index(*callee)))
             }
             (Opcode::FuncRef, Attr::Function(function)) => {
-                let index = indices.functions[function];
+                let index = self.writing.referred(*function);
                 self.writing.declared.insert(index);
                 one(Instruction::RefFunc(index))
             }
