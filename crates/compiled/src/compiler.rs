@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::graph::closure_hashes;
 use lmlang_ir::hash::{Content, Hash, Hasher};
-use lmlang_ir::{FuncRef, Program, StorageKind, Type};
+use lmlang_ir::{FuncRef, Offset, Program, Ref, StorageKind, Type};
 use lmlang_verify::Checked;
 use lmlang_wasm::ExportError;
 use thiserror::Error;
@@ -107,14 +107,27 @@ impl Compiler {
         if let Some(ty) = types.find(|ty| matches!(ty, Type::FuncRef | Type::ExternRef | Type::Closure(_))) {
             return Err(Refusal::Reference { path: program.path(function.into()), ty: ty.clone() });
         }
-        let key = key(program, function);
-        let unit = self.kept(key).get_or_init(|| self.made(checked, function)).clone();
-        match &unit {
-            Ok(_) => self.make_room(),
-            // It may be called something else when it is asked for again.
-            Err(_) => drop(self.shelf().units.remove(&key)),
+        // Findings come of more than the code: of who may see whom, too.
+        if !is_complete(checked, function) {
+            return self.made(checked, function);
         }
-        unit
+        let (key, mut first) = (key(program, function), false);
+        let made = || {
+            first = true;
+            self.made(checked, function)
+        };
+        let unit = self.kept(key).get_or_init(made).clone();
+        match unit {
+            Ok(unit) => {
+                self.make_room();
+                Ok(unit)
+            }
+            Err(refusal) => {
+                // It may be called something else when it is asked for again, and by whoever asks at the same time.
+                drop(self.shelf().units.remove(&key));
+                if first { Err(refusal) } else { self.made(checked, function) }
+            }
+        }
     }
 
     fn made(&self, checked: &Checked, function: FuncRef) -> Result<Arc<Unit>, Refusal> {
@@ -178,10 +191,28 @@ pub fn nodes(program: &Program, function: FuncRef) -> u64 {
     functions.map(|function| function.body().counts().nodes).sum()
 }
 
+fn start(program: &Program) -> Option<FuncRef> {
+    program.functions().find(|(_, of)| of.head().start).map(|(of, _)| of)
+}
+
+/// Whether nothing is missing or wrong in what would be compiled.
+fn is_complete(checked: &Checked, function: FuncRef) -> bool {
+    let program = checked.program();
+    let roots = [function].into_iter().chain(start(program)).map(Ref::from);
+    let mut reached = components_from(Mentions::without_invariants(program), roots).into_iter().flatten();
+    reached.all(|of| match FuncRef::try_from(of) {
+        Ok(of) => {
+            let asked = program.function(of).is_some_and(|function| function.head().import.is_some());
+            asked || checked.complete(of).is_some()
+        }
+        Err(_) => true,
+    })
+}
+
 /// What compiled code depends on: the function with all that it reaches, the start function with the same, and the memory
-/// with what is put into it, which nobody names.
+/// with what is put into it, and where, which nobody names.
 fn key(program: &Program, function: FuncRef) -> Hash {
-    let start = program.functions().find(|(_, of)| of.head().start).map(|(of, _)| of);
+    let start = start(program);
     let hashes = closure_hashes(program, [function].into_iter().chain(start));
     let mut hasher = Hasher::new(b"compiled");
     for of in [Some(function), start] {
@@ -190,6 +221,11 @@ fn key(program: &Program, function: FuncRef) -> Hash {
     for (_, storage) in program.all_storage() {
         if matches!(storage.kind, StorageKind::Memory { .. } | StorageKind::Data { .. }) {
             storage.kind.hash_into(&mut hasher);
+        }
+        if let StorageKind::Data { offset: Some(Offset::Global(of)), .. } = &storage.kind
+            && let Some(global) = program.storage(*of)
+        {
+            global.kind.hash_into(&mut hasher);
         }
     }
     hasher.finish()

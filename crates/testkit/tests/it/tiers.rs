@@ -2,4 +2,5 @@
 
 mod agree;
 mod bounds;
+mod kept;
 pub(crate) mod tools;
