@@ -7,6 +7,7 @@ mod floats;
 mod generated;
 mod oracle;
 mod reference;
+mod room;
 mod smith;
 mod suite;
 mod world;
