@@ -91,12 +91,7 @@ impl Lower<'_> {
         for (case, region) in cases.cases.iter().zip(node.regions()) {
             let label = self.emit.label();
             let (value, payload) = match case {
-                // Of 32 bits a case names a signed number or the bits of one; any other number is never met.
-                Case::Int(value) if signed == 1 => {
-                    let met =
-                        i32::try_from(*value).ok().or(u32::try_from(*value).ok().map(|bits| bits as i32));
-                    (met.map(i64::from), None)
-                }
+                Case::Int(value) if signed == 1 => (Case::met_by(*value).map(i64::from), None),
                 Case::Int(value) => (Some(*value), None),
                 Case::Variant(variant) => {
                     let tag = variant_tag(self.program, variant).unwrap_or(u32::MAX);

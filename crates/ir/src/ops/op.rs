@@ -138,6 +138,14 @@ pub enum Case {
     Variant(Variant),
 }
 
+impl Case {
+    /// The `i32` that the case of a number is met by: it names a signed number, or the bits of one. Any other number is never
+    /// met.
+    pub fn met_by(number: i64) -> Option<i32> {
+        i32::try_from(number).ok().or(u32::try_from(number).ok().map(u32::cast_signed))
+    }
+}
+
 /// Where a switch goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {

@@ -227,16 +227,6 @@ impl<'p> Emitter<'_, 'p> {
 
     /// A choice: a block for each case, and in the innermost what goes to its end.
     pub(super) fn choose(&mut self, of: NodeRef, node: &'p Node, cases: &Match, inputs: &[Input]) -> Done {
-        let mut numbers = Vec::with_capacity(cases.cases.len());
-        for case in &cases.cases {
-            numbers.push(match case {
-                Case::Int(number) => *number,
-                Case::Variant(variant) => match heap::position(self.writing.program, variant) {
-                    Some(position) => position.into(),
-                    None => return Err(self.unsupported(of, "a variant that is not there")),
-                },
-            });
-        }
         let wide = match inputs.first() {
             Some((_, source)) => {
                 let ty = signature::source_type(self.writing.program, self.function, *source);
@@ -244,6 +234,17 @@ impl<'p> Emitter<'_, 'p> {
             }
             None => false,
         };
+        let mut numbers = Vec::with_capacity(cases.cases.len());
+        for case in &cases.cases {
+            numbers.push(match case {
+                Case::Int(number) if wide => Some(*number),
+                Case::Int(number) => Case::met_by(*number).map(i64::from),
+                Case::Variant(variant) => match heap::position(self.writing.program, variant) {
+                    Some(position) => Some(position.into()),
+                    None => return Err(self.unsupported(of, "a variant that is not there")),
+                },
+            });
+        }
         let ty = self.block_type(&[], &cases.results);
         let scrutinee = self.local(if wide { ValType::I64 } else { ValType::I32 });
         let start = self.take(of, inputs.iter().copied());
@@ -285,35 +286,38 @@ impl<'p> Emitter<'_, 'p> {
         last.is_some_and(|node| node.op().code() != Opcode::Yield)
     }
 
-    /// Goes to the end of the block of the case that fits. The first case is the innermost.
-    pub(super) fn dispatch(&mut self, scrutinee: u32, wide: bool, numbers: &[i64], default: bool) {
+    /// Goes to the end of the block of the first case that fits; one without a number never does. The first case is the
+    /// innermost.
+    pub(super) fn dispatch(&mut self, scrutinee: u32, wide: bool, numbers: &[Option<i64>], default: bool) {
         let otherwise = if default { numbers.len() as u32 } else { numbers.len().saturating_sub(1) as u32 };
-        let (low, high) = match (numbers.iter().min(), numbers.iter().max()) {
-            (Some(low), Some(high)) => (*low, *high),
+        let met = || (0u32..).zip(numbers).filter_map(|(index, number)| Some((index, (*number)?)));
+        let (low, high) = match (met().map(|of| of.1).min(), met().map(|of| of.1).max()) {
+            (Some(low), Some(high)) => (low, high),
             (_, _) => (0, 0),
         };
         let span = high.wrapping_sub(low) as u64;
         let dense = !wide && span < 2 * numbers.len() as u64 + 8;
         self.code.push(Instruction::LocalGet(scrutinee));
         if dense {
-            let mut targets = vec![otherwise; span as usize + 1];
-            for (index, number) in (0u32..).zip(numbers) {
-                targets[number.wrapping_sub(low) as usize] = index;
+            let mut targets = vec![None; span as usize + 1];
+            for (index, number) in met() {
+                targets[number.wrapping_sub(low) as usize].get_or_insert(index);
             }
             if low != 0 {
                 self.code.push(Instruction::I32Const(low as i32));
                 self.code.push(Instruction::I32Sub);
             }
+            let targets: Vec<u32> = targets.into_iter().map(|target| target.unwrap_or(otherwise)).collect();
             self.code.push(Instruction::BrTable(targets.into(), otherwise));
             return;
         }
-        for (index, number) in (0u32..).zip(numbers) {
-            if index > 0 {
+        for (at, (index, number)) in met().enumerate() {
+            if at > 0 {
                 self.code.push(Instruction::LocalGet(scrutinee));
             }
             let (constant, equal) = match wide {
-                true => (Instruction::I64Const(*number), Instruction::I64Eq),
-                false => (Instruction::I32Const(*number as i32), Instruction::I32Eq),
+                true => (Instruction::I64Const(number), Instruction::I64Eq),
+                false => (Instruction::I32Const(number as i32), Instruction::I32Eq),
             };
             self.code.push(constant);
             self.code.push(equal);
