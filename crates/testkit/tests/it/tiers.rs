@@ -3,4 +3,5 @@
 mod agree;
 mod bounds;
 mod kept;
+mod memories;
 pub(crate) mod tools;

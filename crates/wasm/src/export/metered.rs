@@ -51,8 +51,8 @@ impl Metered {
     pub const PEAK: &str = "lm_peak";
     /// A global of 64 bits: in how many places calls may hold values, at most. A run here has no more of them.
     pub const PLACES: &str = "lm_places";
-    /// The memory of the program, if it has one.
-    pub const MEMORY: &str = "lm_memory";
+    /// The memory of the program, if it has one; that of the heap is another.
+    pub const MEMORY: &str = "lm_own_memory";
     /// The memory of the heap.
     pub const HEAP: &str = HEAP;
     /// Makes a value: bytes and references that it holds, its word, and the bits of its [`Measure`](crate::values::Measure).
