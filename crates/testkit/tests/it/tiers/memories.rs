@@ -62,3 +62,39 @@ func main (text: string) -> (string, i32, i32) {
     let text = Value::Const(Const::String("text".into()));
     assert!(alike_with(&compiler, &checked, function(&checked, "main"), &[text], &Options::default()));
 }
+
+#[test]
+fn what_starts_first_fills_both() {
+    let text = "module starts
+memory ram 1
+import \"wasi_snapshot_preview1\" \"proc_exit\"
+func exit (status: i32) -> ()
+global mut text: string = \"first\"
+data letters b\"abcdef\"
+start func begin () -> () {
+  print \"begin\\n\"
+  global.set text, (string.concat (global.get text), \" second\")
+  memory.init letters 8, 1, 3
+  data.drop letters
+  if (eq.i32 (load.i32 0), WHEN) {
+    call exit(STATUS)
+    yield
+  }
+  return
+}
+func main () -> (string, i32) {
+  return (global.get text), (load.i32 8)
+}
+func none () -> () {
+  print \"none\\n\"
+  return
+}
+";
+    for (when, status) in [("1", "0"), ("0", "0"), ("0", "3")] {
+        let text = text.replace("WHEN", when).replace("STATUS", status);
+        let (checked, compiler) = (checked(&text), Compiler::new());
+        for name in ["main", "none", "begin"] {
+            assert!(alike(&compiler, &checked, function(&checked, name), &[]), "{name} {when} {status}");
+        }
+    }
+}
