@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::graph::closure_hashes;
 use lmlang_ir::hash::{Content, Hash, Hasher};
-use lmlang_ir::{FuncRef, Offset, Program, Ref, StorageKind, Type};
+use lmlang_ir::ops::signature;
+use lmlang_ir::{FuncRef, Offset, Program, Ref, StorageKind, Type, VarRef};
 use lmlang_verify::Checked;
 use lmlang_wasm::ExportError;
 use thiserror::Error;
@@ -31,6 +32,12 @@ pub enum Refusal {
         path: String,
         /// The type.
         ty: Type,
+    },
+    /// What it reaches has a reference that a host makes, and the compiler none of these.
+    #[error("`{path}` has an `externref`")]
+    OfHost {
+        /// The path of what has it.
+        path: String,
     },
     /// It is larger, with all that it reaches, than what is compiled while somebody waits.
     #[error("`{path}` reaches {nodes} nodes, and no more than {MOST_NODES} are compiled")]
@@ -135,6 +142,10 @@ impl Compiler {
         if nodes > MOST_NODES {
             return Err(Refusal::TooLarge { path: checked.program().path(function.into()), nodes });
         }
+        let program = checked.program();
+        if let Some(of) = reached(program, function).find(|of| is_of_host(program, *of)) {
+            return Err(Refusal::OfHost { path: program.path(of) });
+        }
         Ok(Arc::new(Unit::new(self.engine()?, checked, function)?))
     }
 
@@ -195,17 +206,43 @@ fn start(program: &Program) -> Option<FuncRef> {
     program.functions().find(|(_, of)| of.head().start).map(|(of, _)| of)
 }
 
+/// What would be compiled: functions, types and storage.
+fn reached(program: &Program, function: FuncRef) -> impl Iterator<Item = Ref> {
+    let roots = [function].into_iter().chain(start(program)).map(Ref::from);
+    components_from(Mentions::without_invariants(program), roots).into_iter().flatten()
+}
+
 /// Whether nothing is missing or wrong in what would be compiled.
 fn is_complete(checked: &Checked, function: FuncRef) -> bool {
     let program = checked.program();
-    let roots = [function].into_iter().chain(start(program)).map(Ref::from);
-    let mut reached = components_from(Mentions::without_invariants(program), roots).into_iter().flatten();
-    reached.all(|of| match FuncRef::try_from(of) {
+    reached(program, function).all(|of| match FuncRef::try_from(of) {
         Ok(of) => {
             let asked = program.function(of).is_some_and(|function| function.head().import.is_some());
             asked || checked.complete(of).is_some()
         }
         Err(_) => true,
+    })
+}
+
+/// Whether a function or storage has references that a host makes.
+fn is_of_host(program: &Program, of: Ref) -> bool {
+    let is_one = |ty: &Type| *ty == Type::ExternRef;
+    if let Ok(of) = FuncRef::try_from(of) {
+        return program.function(of).is_some_and(|function| {
+            let (head, mut nodes) = (function.head(), function.body().nodes());
+            let mut params = head.params.iter().chain(&head.captures);
+            params.any(|param| is_one(&param.ty))
+                || head.results.iter().any(is_one)
+                || nodes.any(|(_, node)| {
+                    let outputs = signature::outputs(program, function, node).unwrap_or_default();
+                    outputs.iter().any(is_one)
+                })
+        });
+    }
+    let storage = VarRef::try_from(of).ok().and_then(|of| program.storage(of));
+    storage.is_some_and(|storage| match &storage.kind {
+        StorageKind::Global { ty, .. } => is_one(ty),
+        other => other.holds().is_some_and(is_one),
     })
 }
 

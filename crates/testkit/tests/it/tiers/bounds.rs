@@ -202,6 +202,36 @@ func one () -> (i32) {
 }
 
 #[test]
+fn what_has_references_of_the_host_inside_is_refused() {
+    let text = "
+module hosts
+table things: externref [null]
+func first () -> (bool) {
+  return (ref.is_null (table.get things 0))
+}
+func null () -> (bool) {
+  return (ref.is_null (ref.null_extern))
+}
+func passed (thing: externref) -> (bool) {
+  return (ref.is_null thing)
+}
+func made () -> (bool) {
+  passed = call passed(ref.null_extern)
+  return passed
+}
+func plain () -> (i32) {
+  return 1
+}
+";
+    let (checked, compiler) = (checked(text), Compiler::new());
+    for name in ["first", "null", "made"] {
+        let refused = compiler.compile(&checked, function(&checked, name));
+        assert!(matches!(refused, Err(Refusal::OfHost { .. })), "{name}: {refused:?}");
+    }
+    assert!(compiler.compile(&checked, function(&checked, "plain")).is_ok());
+}
+
+#[test]
 fn the_world_outside_is_the_same() {
     let text = r#"
 module echo
