@@ -365,24 +365,11 @@ impl Body {
         self.contracts.changes(&other.contracts)
     }
 
-    /// The nodes, by ref, that do not follow the same node of the same region in both revisions, those of one revision
-    /// included. Costs what differs.
+    /// The nodes, by ref, that do not follow the same node in both revisions, or are the first of another region; those of
+    /// one revision included. What has gone into another region right behind the node that it followed before is left out:
+    /// its record says so. Costs what differs.
     pub fn displaced_nodes(&self, other: &Body) -> Vec<NodeRef> {
-        let mut elements = self.order.disturbed(&other.order);
-        let after = |element: &u64| [self, other].map(|body| body.element_after(*element));
-        let followers: Vec<u64> = elements.iter().flat_map(after).flatten().collect();
-        elements.extend(followers);
-        elements.sort_unstable();
-        elements.dedup();
-        let spot = |body: &Body, node| body.node(node).map(|found| (found.region(), body.previous(node)));
-        let nodes = elements.into_iter().map(NodeRef::of_key);
-        nodes.filter(|node| spot(self, *node) != spot(other, *node)).collect()
-    }
-
-    /// The element after a node, or the first of a region.
-    fn element_after(&self, element: u64) -> Option<u64> {
-        let region = self.nodes.get(element).map_or(element, |node| node.region().number());
-        self.order.after(region, element, &self.nodes)
+        self.order.displaced(&other.order).into_iter().map(NodeRef::of_key).collect()
     }
 
     /// The regions whose order differs between two revisions of a body. Costs what differs.

@@ -316,33 +316,6 @@ impl Order {
         hasher.finish()
     }
 
-    /// The elements around which two orders differ: those of the chunks that differ, regions included, and the last one
-    /// below each of them. Whatever follows another element than in the other order is one of these or follows one of
-    /// these, on either side. Costs what differs.
-    pub(crate) fn disturbed(&self, other: &Order) -> Vec<u64> {
-        let (none, mut found) = (Trie::new(), Vec::new());
-        for level in 0..self.levels.len().max(other.levels.len()) {
-            let (a, b) = (self.levels.get(level).unwrap_or(&none), other.levels.get(level).unwrap_or(&none));
-            for (_, before, after) in a.changes(b) {
-                for (order, chunk) in [(self, before), (other, after)] {
-                    let Some(chunk) = chunk else { continue };
-                    found.extend(&chunk.refs);
-                    found.extend(order.last_below(level, chunk));
-                }
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
-    /// The last element of the lowest level below a chunk.
-    fn last_below(&self, level: usize, chunk: &Chunk) -> Option<u64> {
-        (0..level)
-            .rev()
-            .try_fold(*chunk.refs.last()?, |head, level| self.chunk(level, head)?.refs.last().copied())
-    }
-
     /// The heads of the level-0 chunks in which two orders differ; enough to find all regions whose order changed.
     pub fn changed_heads(&self, other: &Order) -> Vec<u64> {
         let (none, mut heads) = (Trie::new(), Vec::new());
@@ -384,6 +357,7 @@ impl<H: Homes> Iterator for Elements<'_, H> {
     }
 }
 
+mod displaced;
 #[cfg(test)]
 mod tests;
 mod whole;

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use proptest::collection::vec;
@@ -107,6 +107,27 @@ impl State {
         State { order, records, model: self.model.clone() }
     }
 
+    /// What each element follows: another one, or the region.
+    fn followed(&self) -> BTreeMap<u64, u64> {
+        let pairs = |(region, list): (&u64, &Vec<u64>)| {
+            let before = std::iter::once(*region).chain(list.iter().copied());
+            list.iter().copied().zip(before).collect::<Vec<_>>()
+        };
+        self.model.iter().flat_map(pairs).collect()
+    }
+
+    /// Moves an element with all that follows it in its region to the end of a region.
+    fn move_tail(&mut self, region: u64, element: u64) {
+        let from = |list: &Vec<u64>| list.iter().position(|one| *one == element);
+        let tail = self.model.values().find_map(|list| Some(list[from(list)?..].to_vec()));
+        for element in tail.into_iter().flatten() {
+            self.remove(element);
+            let after = self.model[&region].last().copied().unwrap_or(region);
+            self.order.insert(region, after, element, &mut self.records);
+            self.model.entry(region).or_default().push(element);
+        }
+    }
+
     fn check(&self) -> Result<(), TestCaseError> {
         let State { order, records, model } = self;
         for (region, list) in model {
@@ -173,6 +194,26 @@ proptest! {
             prop_assert!(found, "region {} changed; heads {:?}", region, heads);
         }
         before.check()?;
+    }
+
+    #[test]
+    fn displaced_is_what_follows_another_element(
+        steps in steps(), more in vec((steps(), 1u64..=3, any::<prop::sample::Index>()), 1..4)
+    ) {
+        let mut state = State::new();
+        for step in steps {
+            state.step(step);
+        }
+        let before = state.clone();
+        for (steps, region, from) in more {
+            steps.into_iter().take(2).for_each(|step| state.step(step));
+            state.move_tail(region, *from.get(&ELEMENTS));
+        }
+        let (old, new) = (before.followed(), state.followed());
+        let all: BTreeSet<u64> = old.keys().chain(new.keys()).copied().collect();
+        let expected: Vec<u64> = all.into_iter().filter(|one| old.get(one) != new.get(one)).collect();
+        prop_assert_eq!(&before.order.displaced(&state.order), &expected);
+        prop_assert_eq!(&state.order.displaced(&before.order), &expected);
     }
 
     #[test]
