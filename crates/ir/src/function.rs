@@ -249,12 +249,14 @@ impl Body {
 
     /// The nodes of a region in order, those of inner regions not included.
     pub fn nodes_in(&self, region: RegionRef) -> impl Iterator<Item = NodeRef> + '_ {
-        self.order.iter(region.number(), &self.nodes).map(NodeRef::of_key)
+        self.order.iter(region.number()).map(NodeRef::of_key)
     }
 
-    /// The nodes of a region that stand after one of them, in order.
+    /// The nodes of a region that stand after one of them, in order; none after a node that is not in it.
     pub fn nodes_after(&self, region: RegionRef, node: NodeRef) -> impl Iterator<Item = NodeRef> + '_ {
-        self.order.iter_after(region.number(), node.number(), &self.nodes).map(NodeRef::of_key)
+        // No chunk has the number zero.
+        let chunk = self.node(node).filter(|found| found.region() == region).map_or(0, |found| found.chunk);
+        self.order.iter_after(node.number(), chunk).map(NodeRef::of_key)
     }
 
     /// The last node of a region; its terminator, if it has one.
@@ -269,21 +271,20 @@ impl Body {
 
     /// The node before another one in its region.
     pub fn previous(&self, node: NodeRef) -> Option<NodeRef> {
-        let region = self.node(node)?.region();
-        self.order.before(region.number(), node.number(), &self.nodes).map(NodeRef::of_key)
+        let found = self.node(node)?;
+        self.order.before(found.region().number(), node.number(), found.chunk).map(NodeRef::of_key)
     }
 
     /// The node after another one in its region.
     pub fn next(&self, node: NodeRef) -> Option<NodeRef> {
-        let region = self.node(node)?.region();
-        self.order.after(region.number(), node.number(), &self.nodes).map(NodeRef::of_key)
+        self.order.after(node.number(), self.node(node)?.chunk).map(NodeRef::of_key)
     }
 
     /// Tells whether `a` stands before `b`; false unless both are in the same region. Costs O(log n).
     pub fn precedes(&self, a: NodeRef, b: NodeRef) -> bool {
         match (self.node(a), self.node(b)) {
             (Some(x), Some(y)) if x.region() == y.region() && a != b => {
-                self.order.precedes(x.region().number(), a.number(), b.number(), &self.nodes)
+                self.order.precedes(a.number(), b.number(), [x.chunk, y.chunk])
             }
             (Some(_) | None, _) => false,
         }
@@ -291,8 +292,7 @@ impl Body {
 
     /// Where a node stands among those of its region, to sort them by; nothing of a node that is not there. Costs O(log n).
     pub fn standing(&self, node: NodeRef) -> Option<Standing> {
-        let region = self.node(node)?.region();
-        Some(self.order.standing(region.number(), node.number(), &self.nodes))
+        Some(self.order.standing(node.number(), self.node(node)?.chunk))
     }
 
     /// Position of a node in its region, from 0. Walks the region up to the node.

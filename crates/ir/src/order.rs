@@ -126,8 +126,13 @@ impl Order {
         match level.checked_sub(1) {
             None if element == sentinel => sentinel,
             None => homes.chunk_of(element),
-            Some(below) => self.chunk(below, element).map_or(0, |chunk| chunk.up),
+            Some(below) => self.up(below, element),
         }
+    }
+
+    /// The head of the chunk, one level up, that holds the head of a chunk.
+    fn up(&self, level: usize, head: u64) -> u64 {
+        self.chunk(level, head).map_or(0, |chunk| chunk.up)
     }
 
     fn set_head(&mut self, level: usize, element: u64, head: u64, homes: &mut impl Homes, sentinel: u64) {
@@ -192,7 +197,7 @@ impl Order {
                 continue;
             }
             // The element starts a chunk: what follows it joins the chunk before, found one level up.
-            let into = self.predecessor(level + 1, region, element, homes);
+            let into = self.predecessor(level + 1, region, element, self.up(level, element));
             let tail = self.chunk(level, element).map_or_else(Vec::new, |chunk| chunk.refs[1..].to_vec());
             for moved in &tail {
                 self.set_head(level, *moved, into, homes, region);
@@ -216,35 +221,41 @@ impl Order {
         }
     }
 
-    /// The element before another one in the list of a level.
-    fn predecessor(&self, level: usize, region: u64, element: u64, homes: &impl Homes) -> u64 {
-        let head = self.head(level, element, homes, region);
+    /// The element before another one in the list of a level; `head` is that of the chunk that holds the element.
+    fn predecessor(&self, level: usize, region: u64, element: u64, head: u64) -> u64 {
         let last =
             |head| self.chunk(level, head).and_then(|chunk| chunk.refs.last().copied()).unwrap_or(region);
         if head == element {
-            return last(self.predecessor(level + 1, region, element, homes));
+            return last(self.predecessor(level + 1, region, element, self.up(level, element)));
         }
         let refs = self.chunk(level, head).map_or(&[][..], |chunk| &chunk.refs);
         let at = refs.iter().position(|r| *r == element).unwrap_or(1);
         refs.get(at.wrapping_sub(1)).copied().unwrap_or(region)
     }
 
-    /// The element before another one, or `None` for the first of its region.
-    pub fn before(&self, region: u64, element: u64, homes: &impl Homes) -> Option<u64> {
-        Some(self.predecessor(0, region, element, homes)).filter(|found| *found != region)
+    /// The element before another one, or `None` for the first of its region. `chunk` is what [`Homes`] keep for it.
+    pub fn before(&self, region: u64, element: u64, chunk: u64) -> Option<u64> {
+        Some(self.predecessor(0, region, element, chunk)).filter(|found| *found != region)
     }
 
-    /// The element after another one (or the first, after the region itself); `None` at the end.
-    pub fn after(&self, region: u64, element: u64, homes: &impl Homes) -> Option<u64> {
-        let mut element = element;
-        for level in 0..=TOP as usize {
-            let head = self.head(level, element, homes, region);
-            let chunk = self.chunk(level, head)?;
-            let at = chunk.refs.iter().position(|r| *r == element)?;
-            if let Some(next) = chunk.refs.get(at + 1) {
+    /// The element after another one; `None` at the end. `chunk` is what [`Homes`] keep for it.
+    pub fn after(&self, element: u64, chunk: u64) -> Option<u64> {
+        let refs = &self.chunk(0, chunk)?.refs;
+        let at = refs.iter().position(|r| *r == element)?;
+        refs.get(at + 1).copied().or_else(|| self.next_head(0, chunk))
+    }
+
+    /// The element that begins the next chunk of a level.
+    fn next_head(&self, level: usize, head: u64) -> Option<u64> {
+        let mut head = head;
+        for level in level..TOP as usize {
+            let up = self.chunk(level, head)?.up;
+            let list = &self.chunk(level + 1, up)?.refs;
+            let at = list.iter().position(|one| *one == head)?;
+            if let Some(next) = list.get(at + 1) {
                 return Some(*next);
             }
-            element = head;
+            head = up;
         }
         None
     }
@@ -259,47 +270,47 @@ impl Order {
         Some(head).filter(|found| *found != region)
     }
 
-    /// Tells whether `a` stands before `b`; both are elements of the same region.
-    pub fn precedes(&self, region: u64, a: u64, b: u64, homes: &impl Homes) -> bool {
-        let (mut a, mut b) = (a, b);
+    /// Tells whether `a` stands before `b`; both are elements of the same region. `chunks` are what [`Homes`] keep for
+    /// them.
+    pub fn precedes(&self, a: u64, b: u64, chunks: [u64; 2]) -> bool {
+        let (mut a, mut b, mut heads) = (a, b, chunks);
         for level in 0..=TOP as usize {
-            let (head_a, head_b) = (self.head(level, a, homes, region), self.head(level, b, homes, region));
-            if head_a == head_b {
-                let Some(chunk) = self.chunk(level, head_a) else { return false };
+            if heads[0] == heads[1] {
+                let Some(chunk) = self.chunk(level, heads[0]) else { return false };
                 let at = |element| chunk.refs.iter().position(|r| *r == element);
                 return at(a) < at(b);
             }
-            (a, b) = (head_a, head_b);
+            [a, b] = heads;
+            heads = heads.map(|head| self.up(level, head));
         }
         false
     }
 
-    /// Where an element stands in its region. Costs as much as one comparison of two elements, so that many are sorted by it.
-    pub fn standing(&self, region: u64, element: u64, homes: &impl Homes) -> Standing {
+    /// Where an element stands in its region. Costs as much as one comparison of two elements, so that many are sorted by
+    /// it. `chunk` is what [`Homes`] keep for the element.
+    pub fn standing(&self, element: u64, chunk: u64) -> Standing {
         let mut standing = Standing::default();
-        let mut element = element;
+        let (mut element, mut head) = (element, chunk);
         for (level, place) in standing.0.iter_mut().rev().enumerate() {
-            let head = self.head(level, element, homes, region);
             let Some(chunk) = self.chunk(level, head) else { break };
             let at = chunk.refs.iter().position(|r| *r == element);
             *place = at.and_then(|at| u32::try_from(at).ok()).unwrap_or_default();
-            element = head;
+            (element, head) = (head, chunk.up);
         }
         standing
     }
 
     /// The elements of a region in order.
-    pub fn iter<'a, H: Homes>(&'a self, region: u64, homes: &'a H) -> Elements<'a, H> {
+    pub fn iter(&self, region: u64) -> Elements<'_> {
         let chunk = self.chunk(0, region).map_or(&[][..], |chunk| &chunk.refs);
-        Elements { order: self, homes, region, head: region, chunk, at: 1 }
+        Elements { order: self, head: region, chunk, at: 1 }
     }
 
-    /// The elements of a region that stand after the given one, in order.
-    pub fn iter_after<'a, H: Homes>(&'a self, region: u64, element: u64, homes: &'a H) -> Elements<'a, H> {
-        let head = self.head(0, element, homes, region);
-        let chunk = self.chunk(0, head).map_or(&[][..], |chunk| &chunk.refs);
+    /// The elements that stand after the given one, in order. `chunk` is what [`Homes`] keep for it.
+    pub fn iter_after(&self, element: u64, chunk: u64) -> Elements<'_> {
+        let (head, chunk) = (chunk, self.chunk(0, chunk).map_or(&[][..], |chunk| &chunk.refs));
         let at = chunk.iter().position(|r| *r == element).map_or(chunk.len(), |index| index + 1);
-        Elements { order: self, homes, region, head, chunk, at }
+        Elements { order: self, head, chunk, at }
     }
 
     /// The chunks by their heads, level by level.
@@ -331,23 +342,19 @@ impl Order {
 
 /// Iterates over the elements of one region.
 #[derive(Debug)]
-pub struct Elements<'a, H> {
+pub struct Elements<'a> {
     order: &'a Order,
-    homes: &'a H,
-    region: u64,
     head: u64,
     chunk: &'a [u64],
     at: usize,
 }
 
-impl<H: Homes> Iterator for Elements<'_, H> {
+impl Iterator for Elements<'_> {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
         if self.at >= self.chunk.len() {
-            let last = *self.chunk.last()?;
-            let next = self.order.after(self.region, last, self.homes)?;
-            self.head = next;
+            self.head = self.order.next_head(0, self.head)?;
             self.chunk = self.order.chunk(0, self.head).map_or(&[][..], |chunk| &chunk.refs);
             self.at = 0;
         }

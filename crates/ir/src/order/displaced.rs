@@ -4,7 +4,7 @@
 //! beginning and their common end has to be compared. What begins a chunk follows the last element of the chunk before:
 //! another one, if the list one level up differs there or if that chunk ends with another element.
 
-use super::{Chunk, Order, TOP, level_of};
+use super::{Chunk, Order, level_of};
 use crate::trie::Trie;
 
 impl Order {
@@ -38,21 +38,6 @@ impl Order {
         displaced.sort_unstable();
         displaced.dedup();
         displaced
-    }
-
-    /// The element that begins the next chunk of a level.
-    fn next_head(&self, level: usize, head: u64) -> Option<u64> {
-        let mut head = head;
-        for level in level..TOP as usize {
-            let up = self.chunk(level, head)?.up;
-            let list = &self.chunk(level + 1, up)?.refs;
-            let at = list.iter().position(|one| *one == head)?;
-            if let Some(next) = list.get(at + 1) {
-                return Some(*next);
-            }
-            head = up;
-        }
-        None
     }
 
     /// What stands right before an element that begins a chunk: another element or the region; `None` when the element is
