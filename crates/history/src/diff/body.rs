@@ -157,9 +157,8 @@ impl BodyDiff {
             if let (true, Some(content)) = (new_regions.contains(&region), b.region(region)) {
                 self.edits.push(FunctionEdit::AddRegion { region, content: content.clone() });
             }
-            for node in displaced.to_place(b, region) {
+            for (node, after) in displaced.to_place(b, region) {
                 let Some(found) = b.node(node) else { continue };
-                let after = b.previous(node);
                 if a.node(node).is_some() {
                     moved.insert(node);
                     self.edits.push(FunctionEdit::MoveNode { node, region, after });

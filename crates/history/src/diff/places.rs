@@ -3,75 +3,84 @@
 //! Where both revisions agree on what follows what, nodes form runs that are the same in both. Runs that stand in the same
 //! order in both stay; the heaviest such choice is a heaviest increasing subsequence (Schensted 1961, with weights).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
+use lmlang_ir::order::Standing;
 use lmlang_ir::{Body, NodeRef, RegionRef};
 
 /// A run weighs its length up to this, so that a long run costs no more than a look at its start.
 const LONG: usize = 64;
 
+/// A node in its region.
+type Placed = (RegionRef, Standing, NodeRef);
+
 /// The nodes that do not follow the same node in both revisions, by region and in order.
 pub(super) struct Displaced {
-    all: HashSet<NodeRef>,
-    before: BTreeMap<RegionRef, Vec<NodeRef>>,
-    after: BTreeMap<RegionRef, Vec<NodeRef>>,
+    before: Vec<Placed>,
+    after: Vec<Placed>,
 }
 
 impl Displaced {
     pub(super) fn between(a: &Body, b: &Body) -> Displaced {
         let all = a.displaced_nodes(b);
-        let by_region = |body: &Body| {
-            let mut regions: BTreeMap<RegionRef, Vec<NodeRef>> = BTreeMap::new();
-            for node in &all {
-                if let Some(found) = body.node(*node) {
-                    regions.entry(found.region()).or_default().push(*node);
-                }
-            }
-            regions.values_mut().for_each(|nodes| nodes.sort_by_cached_key(|node| body.standing(*node)));
-            regions
+        let placed = |body: &Body| {
+            let place = |node: &NodeRef| Some((body.node(*node)?.region(), body.standing(*node)?, *node));
+            let mut placed: Vec<Placed> = all.iter().filter_map(place).collect();
+            placed.sort_unstable();
+            placed
         };
-        let (before, after) = (by_region(a), by_region(b));
-        Displaced { all: all.into_iter().collect(), before, after }
+        Displaced { before: placed(a), after: placed(b) }
     }
 
     /// The regions of the second revision in which nodes may have to be put into place.
     pub(super) fn regions(&self) -> impl Iterator<Item = RegionRef> + '_ {
-        self.after.keys().copied()
+        self.after.chunk_by(|(one, ..), (next, ..)| one == next).map(|inside| inside[0].0)
     }
 
-    /// The nodes to put into place in a region of the second revision, in order, each right after its predecessor there.
-    /// All others stand in that order already.
-    pub(super) fn to_place(&self, b: &Body, region: RegionRef) -> Vec<NodeRef> {
-        let Some(after) = self.after.get(&region) else { return Vec::new() };
-        let ranks: HashMap<NodeRef, usize> = self
-            .before
-            .get(&region)
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(rank, node)| (*node, rank))
-            .collect();
-        // What follows a displaced node up to the next one follows it in both revisions.
-        let run = |start| b.nodes_after(region, start).take_while(|node| !self.all.contains(node));
-        let survivors: Vec<(NodeRef, usize)> =
-            after.iter().filter_map(|node| Some((*node, *ranks.get(node)?))).collect();
-        let stays: HashSet<NodeRef> = if survivors.is_sorted_by_key(|(_, rank)| *rank) {
-            // Nothing has moved; looking along the runs would be most of the work.
-            survivors.iter().map(|(node, _)| *node).collect()
-        } else {
-            let weigh =
-                |(node, rank): &(NodeRef, usize)| (*rank, 1 + run(*node).take(LONG - 1).count() as u64);
-            let weighed: Vec<(usize, u64)> = survivors.iter().map(weigh).collect();
-            let stays = survivors.iter().zip(heaviest_increasing(&weighed, ranks.len()));
-            stays.filter_map(|((node, _), stays)| stays.then_some(*node)).collect()
+    /// The nodes to put into place in a region of the second revision, in order, each with the node that it then stands
+    /// right after. All others stand in that order already.
+    pub(super) fn to_place(&self, b: &Body, region: RegionRef) -> Vec<(NodeRef, Option<NodeRef>)> {
+        let [before, after] = [&self.before, &self.after].map(|placed| inside(placed, region));
+        let mut ranks: Vec<(NodeRef, usize)> =
+            before.iter().enumerate().map(|(rank, (.., node))| (*node, rank)).collect();
+        ranks.sort_unstable();
+        let rank = |node: &NodeRef| {
+            let at = ranks.binary_search_by_key(node, |(of, _)| *of).ok()?;
+            Some(ranks[at].1)
         };
-        let mut nodes = Vec::new();
-        for start in after.iter().filter(|node| !stays.contains(node)) {
-            nodes.push(*start);
-            nodes.extend(run(*start));
+        let survivors: Vec<(usize, usize)> =
+            after.iter().enumerate().filter_map(|(at, (.., node))| Some((at, rank(node)?))).collect();
+        // What follows a displaced node up to the next one follows it in both revisions.
+        let run = |at: usize| {
+            let next = after.get(at + 1).map(|(.., node)| *node);
+            b.nodes_after(region, after[at].2).take_while(move |node| Some(*node) != next)
+        };
+        let mut stays = vec![false; after.len()];
+        if survivors.is_sorted_by_key(|(_, rank)| *rank) {
+            // Nothing has moved; looking along the runs would be most of the work.
+            survivors.iter().for_each(|(at, _)| stays[*at] = true);
+        } else {
+            let weigh = |(at, rank): &(usize, usize)| (*rank, 1 + run(*at).take(LONG - 1).count() as u64);
+            let weighed: Vec<(usize, u64)> = survivors.iter().map(weigh).collect();
+            let kept = heaviest_increasing(&weighed, ranks.len());
+            survivors.iter().zip(kept).for_each(|((at, _), kept)| stays[*at] = kept);
+        }
+        let mut nodes: Vec<(NodeRef, Option<NodeRef>)> = Vec::new();
+        for (at, (.., start)) in after.iter().enumerate().filter(|(at, _)| !stays[*at]) {
+            nodes.push((*start, b.previous(*start)));
+            let mut last = *start;
+            for node in run(at) {
+                nodes.push((node, Some(last)));
+                last = node;
+            }
         }
         nodes
     }
+}
+
+/// Those of a region.
+fn inside(placed: &[Placed], region: RegionRef) -> &[Placed] {
+    let from = placed.partition_point(|(of, ..)| *of < region);
+    let rest = &placed[from..];
+    &rest[..rest.partition_point(|(of, ..)| *of == region)]
 }
 
 /// Tells for each item whether it belongs to the heaviest subsequence with increasing ranks. Ranks are below `ranks` and
