@@ -37,7 +37,7 @@ pub struct Module {
 }
 
 /// A nominal type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeDef {
     /// Its name within the module.
     pub name: Name,
@@ -52,7 +52,7 @@ pub struct TypeDef {
 }
 
 /// What a nominal type consists of.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// All fields together.
     Struct(Vec<Field>),
@@ -61,7 +61,7 @@ pub enum Shape {
 }
 
 /// A field of a struct.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its ref.
     pub member: MemberRef,
@@ -74,7 +74,7 @@ pub struct Field {
 }
 
 /// A variant of an enum.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariantDef {
     /// Its ref.
     pub member: MemberRef,
@@ -138,7 +138,7 @@ fn find<T>(all: &[T], key: impl Fn(&T) -> MemberRef, of: MemberRef) -> Option<(u
 }
 
 /// A named parameter or capture of a function.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {
     /// Its name.
     pub name: Name,
@@ -168,7 +168,7 @@ pub struct Import {
 }
 
 /// The authored head of a function: everything but its body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionHead {
     /// Its name within the module.
     pub name: Name,

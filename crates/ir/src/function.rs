@@ -105,6 +105,9 @@ impl PartialEq for Function {
     }
 }
 
+/// So that pointers to one function are equal without a look at it.
+impl Eq for Function {}
+
 /// Equal when what was authored is equal.
 impl PartialEq for Body {
     fn eq(&self, other: &Body) -> bool {

@@ -170,7 +170,7 @@ impl NodeContent {
 }
 
 /// The rarer parts of a node.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 struct Extra {
     regions: Vec<RegionRef>,
     name: Option<Arc<str>>,

@@ -393,6 +393,7 @@ fn diff<'a, T: PartialEq>(
         (Child::Inner(x), Child::Inner(y)) if x.shift == y.shift && x.prefix == y.prefix => {
             x.kids.iter().zip(&y.kids).all(|(kid_a, kid_b)| diff(kid_a, kid_b, visit))
         }
+        (Child::Leaf(x), Child::Leaf(y)) if x.prefix == y.prefix => compare_leaves(x, y, visit),
         // One side covers a part of the other: the parts that it does not cover stand alone.
         (Child::Inner(x), _) if spans(x, b) => {
             let slot = x.slot(b.sample_key());
@@ -415,6 +416,27 @@ fn spans<T>(inner: &Inner<T>, child: &Child<T>) -> bool {
         Child::Leaf(leaf) => inner.covers(leaf.prefix << BITS),
         Child::Inner(below) => below.shift < inner.shift && inner.covers(child.sample_key()),
     }
+}
+
+/// Compares two leaves for the same keys, slot by slot.
+fn compare_leaves<'a, T: PartialEq>(
+    a: &'a Leaf<T>,
+    b: &'a Leaf<T>,
+    visit: &mut impl FnMut(Change<'a, T>) -> bool,
+) -> bool {
+    let (mut left, mut right) = (a.items.iter(), b.items.iter());
+    let mut slots = a.mask | b.mask;
+    while slots != 0 {
+        let slot = slots.trailing_zeros();
+        let bit = 1u16 << slot;
+        slots ^= bit;
+        let before = if a.mask & bit != 0 { left.next() } else { None };
+        let after = if b.mask & bit != 0 { right.next() } else { None };
+        if before != after && !visit((a.prefix << BITS | u64::from(slot), before, after)) {
+            return false;
+        }
+    }
+    true
 }
 
 fn merge_entries<'a, T: PartialEq>(
