@@ -10,6 +10,7 @@ use crate::text::error::{MAX_ERRORS, Mistake, code};
 use crate::text::lexer::{Comment, Kind, Token, lex};
 use crate::text::literal::{Literal, unescape_text};
 use crate::text::syntax::{Segment, Tag, Tree};
+use crate::text::unknown::Unknown;
 
 /// A mistake was noted; the caller skips to where it can go on.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,8 @@ pub(super) struct Parser<'t> {
     pub(super) function: usize,
     /// How many lines of other languages were told.
     pub(super) told: usize,
+    /// The statement that was given up last, if that was for an operator that there is not.
+    pub(super) unknown: Option<Unknown>,
     /// Types and functions of the text by name, with the tokens of these; once somebody asks.
     pub(super) declared: Option<HashMap<&'t str, usize>>,
 }
@@ -65,6 +68,7 @@ impl<'t> Parser<'t> {
             mistakes: lexed.mistakes,
             function: 0,
             told: 0,
+            unknown: None,
             declared: None,
         }
     }

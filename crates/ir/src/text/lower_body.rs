@@ -68,7 +68,7 @@ struct Pending<'t> {
 }
 
 /// The place at which nodes are added.
-struct At {
+pub(super) struct At {
     region: RegionRef,
     last: Option<NodeRef>,
 }
@@ -374,6 +374,10 @@ impl<'a, 't> Body<'a, 't> {
     /// The operator of a statement with its inputs; for a `match` also the type that it looks at.
     fn operator(&mut self, stmt: &'t Stmt, at: &mut At) -> Option<(Op, Vec<Option<Source>>, Option<Type>)> {
         let head = &stmt.head;
+        if let AttrSyntax::Unknown { names } = head.attr {
+            self.unknown_operands(names, &stmt.operands, at);
+            return None;
+        }
         if let AttrSyntax::Match(of) = &head.attr {
             let expected = match of.cases.first() {
                 None | Some(CaseSyntax::Int(_)) => Some(SmallVec::from_elem(Expected::Integer, 1)),
@@ -421,7 +425,7 @@ impl<'a, 't> Body<'a, 't> {
     }
 
     /// Lowers operands in order: nodes for literals and nested operators come to stand right before their use.
-    fn inputs(
+    pub(super) fn inputs(
         &mut self,
         expected: Option<SmallVec<[Expected; 3]>>,
         operands: &'t [ExprId],

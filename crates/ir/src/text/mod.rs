@@ -33,7 +33,7 @@
 //! would otherwise belong to the next one. A comment line that begins with `run:` without being a run is written `\run:`.
 //!
 //! **Order of reading.** `lexer`, `dollar`, `literal`, `syntax`, `cursor`; the parser in `types`, `heads`, `operands`,
-//! `statements`, `items`; what lines of other languages are here, for mistakes, in `foreign`; what names mean in `names`, `scope`, `body_names`, `resolve`; from the tree to the program in
+//! `statements`, `items`; what lines of other languages are here, for mistakes, in `foreign`; operators that there are not in `unknown`; what names mean in `names`, `scope`, `body_names`, `resolve`; from the tree to the program in
 //! `lower`, `lower_body`, `lower_regions`, with the entry points in `api`, `edit` and `edit_module`; the printer in `layout`, `naming`,
 //! `print`, `print_body`; [`print_op`] and [`print_value`] in `op` and `value`; [`format_text`] in `format`. Parser, lowering and printer work through
 //! lists of what is left to do: nesting costs no stack, and time is linear in the text.
@@ -72,6 +72,7 @@ mod settle;
 mod statements;
 mod syntax;
 mod types;
+mod unknown;
 mod value;
 mod words;
 

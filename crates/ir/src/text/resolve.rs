@@ -255,6 +255,9 @@ pub(super) fn resolve_op(head: &Head, scrutinee: Option<&Type>, names: &impl Nam
                 })
                 .collect::<Resolved<Arc<[Exit]>>>()?,
         ),
+        AttrSyntax::Unknown { .. } => {
+            return Err(Mistake::new(code::UNKNOWN_OP, head.at, "there is no such operator"));
+        }
         AttrSyntax::Raw(bytes, of) => {
             Attr::Raw(Arc::new(Raw { bytes: bytes.clone(), signature: resolve_signature(of, names)? }))
         }

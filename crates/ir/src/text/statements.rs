@@ -12,6 +12,7 @@ use crate::text::syntax::{
     AttrSyntax, BodySyntax, ContractSyntax, Expr, ExprId, Head, Label, MatchSyntax, ParamSyntax, RegionId,
     RegionSyntax, RoleSyntax, Segment, Stmt, StmtId, Tag, VarSyntax,
 };
+use crate::text::unknown::Unknown;
 use crate::text::words::is_word;
 
 /// Adds a comment to another one.
@@ -362,7 +363,14 @@ impl Parser<'_> {
         if self.line_ends() && label.name.is_some() {
             return Err(self.unexpected("an operator"));
         }
-        let mut head = self.head()?;
+        let begin = self.at;
+        let mut head = match self.head() {
+            Ok(head) => head,
+            Err(Skip) => {
+                self.unknown = Some(Unknown { label, begin });
+                return Err(Skip);
+            }
+        };
         let (mut operands, mut params, mut cases) = (Vec::new(), None, false);
         match head.code {
             Opcode::Block => {

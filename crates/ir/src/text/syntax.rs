@@ -158,6 +158,10 @@ pub(super) enum AttrSyntax {
     Exit(Segment),
     Switch(Vec<ExitSyntax>),
     Raw(Vec<u8>, SignatureSyntax),
+    /// That of an operator that there is not, which is told; whether what was likely meant names something first.
+    Unknown {
+        names: bool,
+    },
 }
 
 #[derive(Clone, Debug, Default)]

@@ -5,25 +5,50 @@ use std::sync::Arc;
 use crate::ops::Opcode;
 use crate::text::cursor::{Parsed, Parser};
 use crate::text::foreign::Told;
-use crate::text::lexer::Kind;
+use crate::text::lexer::{Kind, Token};
 use crate::text::statements::{Open, Owner};
 use crate::text::syntax::{AttrSyntax, Expr, ExprId, Head, Label, RegionId, RoleSyntax, Stmt};
+use crate::text::unknown::Unknown;
 
 impl Parser<'_> {
-    /// Goes on after a line that could not be read: behind it, or in the block that it begins.
+    /// Goes on after a line that could not be read: behind it, or in the block that it begins. If all that is wrong is an
+    /// operator that there is not, what it is given is read.
     pub(in crate::text) fn go_on(&mut self, open: Open, from: usize, stack: &mut Vec<Open>) {
+        let unknown = self.unknown.take();
         let Open::Region(region, _) = open else {
             self.foreign_case(from);
             return self.skip_line(from);
         };
+        if let Some(of) = &unknown
+            && self.is_given_operands(of)
+            && self.unknown_operator(region, of)
+        {
+            return;
+        }
         let label = self.label_around(stack);
         match self.foreign_line(from, label.as_deref()) {
             Some(Told { brace: Some(brace), loops: true }) => self.foreign_loop(region, from, brace, stack),
-            Some(_) | None => match self.loop_ahead(from) {
-                Some(brace) => self.read_on(from, brace, stack),
-                None => self.skip_line(from),
-            },
+            told => {
+                if let Some(brace) = self.loop_ahead(from) {
+                    return self.read_on(from, brace, stack);
+                }
+                if told.is_some() || !unknown.is_some_and(|of| self.unknown_operator(region, &of)) {
+                    self.skip_line(from);
+                }
+            }
         }
+    }
+
+    /// Whether a word with a dot is no field of a value, but an operator: something that it is given follows.
+    fn is_given_operands(&self, of: &Unknown) -> bool {
+        let [name, dot, member, next] = [0, 1, 2, 3].map(|count| self.tokens.get(of.begin + count));
+        let kind = |token: Option<&Token>| token.map(|token| token.kind);
+        let is_dotted = kind(dot) == Some(Kind::Punct(b'.')) && kind(member) == Some(Kind::Ident);
+        let follows = member.zip(next).is_some_and(|(member, next)| {
+            let begins = matches!(next.kind, Kind::Ident | Kind::Int | Kind::Float | Kind::Str | Kind::Bytes);
+            !next.line_start && next.start > member.end && (begins || next.kind == Kind::Punct(b'('))
+        });
+        is_dotted && follows && name.is_some_and(|name| self.known(self.source(*name)).is_none())
     }
 
     /// The label of the loop around that is nearest.

@@ -177,6 +177,38 @@ fn a_text_says_where_it_tells_no_more_mistakes() {
 }
 
 #[test]
+fn what_an_unknown_operator_is_given_is_looked_up() {
+    let body = |lines: &str| format!("func f (a: i64, b: i64) -> (i64) {{\n  {lines}\n  return a\n}}\n");
+    let text =
+        body("x = foo.bar aa, (add.i64 a, bb)\n  y, z = foo.bar a cc\n  w = add.i64 z, (add.i64 x, aa)");
+    check_mistakes(
+        &text,
+        &[
+            "2:7: UNKNOWN_OP: there is no operator `foo.bar`",
+            "2:15: UNKNOWN_NAME: there is no value `aa` here",
+            "2:31: UNKNOWN_NAME: there is no value `bb` here",
+            "3:10: UNKNOWN_OP: there is no operator `foo.bar`",
+            "3:20: UNKNOWN_NAME: there is no value `cc` here",
+            "4:30: UNKNOWN_NAME: there is no value `aa` here",
+        ],
+    );
+    let errors = parse_program(&text, &mut RefAllocator::starting_at(1)).unwrap_err();
+    assert_eq!(errors[1].candidates, ["a", "b"]);
+    // Literals have no type here, and the first operand may name a label or a function.
+    for (line, given) in [
+        ("x = foo.bar 5, 9999999999", "foo.bar"),
+        ("x = foo<i64>(a, 1)", "foo"),
+        ("brek M", "brek"),
+        ("cal g(aa)", "cal"),
+        ("prose of some kind", "prose"),
+    ] {
+        let errors = parse_program(&body(line), &mut RefAllocator::starting_at(1)).expect_err(line);
+        let told: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+        assert_eq!(told, [format!("there is no operator `{given}`")], "{line}");
+    }
+}
+
+#[test]
 fn an_operator_without_its_type_is_told_how_it_is_written() {
     for (line, message, candidates) in [
         ("a = add x, 1", "the type of `add` is missing", &["add.i32", "add.i64", "add.f32", "add.f64"][..]),
