@@ -7,12 +7,14 @@
 //! nodes that both put into one gap apart: those only compute, or they would collide.
 
 mod of_edit;
+mod positions;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) use of_edit::{arms, changed_cases, permuted};
+pub(crate) use of_edit::{arms, changed_cases};
+pub(crate) use positions::permuted;
 
-use lmlang_ir::{Case, Effect, ModuleRef, Name, NodeRef, Op, Place, Program, Ref, RegionRef};
+use lmlang_ir::{Case, Effect, FuncRef, ModuleRef, Name, NodeRef, Op, Place, Program, Ref, RegionRef};
 
 use crate::edit::Edit;
 
@@ -27,6 +29,8 @@ pub enum Touch {
     Signature(Ref),
     /// One parameter of a function or a region, as what is inside of it uses it.
     Param(Ref, u16),
+    /// One capture of a function, as what is inside of it reads it.
+    Capture(FuncRef, u32),
     /// One case of a `match`.
     Case(NodeRef, Case),
     /// The source of one input.
@@ -133,7 +137,7 @@ impl Touch {
     /// Tells whether two may write it: that users have to look again is the same, however often it is said. What a
     /// signature consists of are parts, and those are written by one alone.
     pub fn is_shared(&self) -> bool {
-        matches!(self, Touch::Signature(_) | Touch::Param(..))
+        matches!(self, Touch::Signature(_) | Touch::Param(..) | Touch::Capture(..))
     }
 
     /// The entity that is touched; `None` for a name.
@@ -142,6 +146,7 @@ impl Touch {
             Touch::Existence(of) | Touch::Part(of, _) | Touch::Signature(of) | Touch::Param(of, _) => {
                 Some(*of)
             }
+            Touch::Capture(function, _) => Some((*function).into()),
             Touch::Case(node, _)
             | Touch::Input(node, _)
             | Touch::Inputs(node)

@@ -10,6 +10,7 @@ use lmlang_ir::{
     TypeDef, TypeRef, Variable, Variant, Visibility,
 };
 
+use super::positions::permuted;
 use super::{Conduct, Footprint, Gap, Part, Touch};
 use crate::edit::{Edit, FunctionEdit};
 
@@ -78,7 +79,7 @@ impl Footprint {
         }
     }
 
-    fn differ<T: PartialEq>(&mut self, of: Ref, part: Part, old: &T, new: &T) -> bool {
+    pub(super) fn differ<T: PartialEq>(&mut self, of: Ref, part: Part, old: &T, new: &T) -> bool {
         let differ = old != new;
         if differ {
             self.part(of, part);
@@ -183,7 +184,8 @@ impl Footprint {
         }
     }
 
-    fn head(&mut self, of: Ref, old: &FunctionHead, new: &FunctionHead) {
+    fn head(&mut self, function: FuncRef, old: &FunctionHead, new: &FunctionHead) {
+        let of: Ref = function.into();
         let scopes = (old.module, new.module, Some(new.module));
         self.labels(of, (&old.name, &new.name), scopes, (old.visibility, new.visibility));
         self.differ(of, Part::Doc, &old.doc, &new.doc);
@@ -194,16 +196,19 @@ impl Footprint {
         let types = |params: &[lmlang_ir::Param]| -> Vec<Type> {
             params.iter().map(|param| param.ty.clone()).collect()
         };
-        let list = |head: &FunctionHead| -> Vec<(Option<Name>, Type)> {
-            head.params.iter().map(|param| (Some(param.name.clone()), param.ty.clone())).collect()
+        let list = |params: &[lmlang_ir::Param]| -> Vec<(Option<Name>, Type)> {
+            params.iter().map(|param| (Some(param.name.clone()), param.ty.clone())).collect()
         };
-        let (before, after) = (list(old), list(new));
+        let (before, after) = (list(&old.params), list(&new.params));
         self.params(of, &before, &after);
         // Callers give by position.
         let mut relied = types(&old.params) != types(&new.params) || permuted(&before, &after);
         relied |= self.differ(of, Part::Results, &old.results, &new.results);
         if self.differ(of, Part::Captures, &old.captures, &new.captures) {
-            relied |= types(&old.captures) != types(&new.captures);
+            let (before, after) = (list(&old.captures), list(&new.captures));
+            // Who makes a closure gives by position, too.
+            relied |= types(&old.captures) != types(&new.captures) || permuted(&before, &after);
+            self.captures(function, &before, &after);
         }
         // Callers that may do less than the function cannot call it any more.
         relied |= self.differ(of, Part::Bound, &old.effect_bound, &new.effect_bound)
@@ -211,31 +216,6 @@ impl Footprint {
         if relied {
             self.writes(Touch::Signature(of));
             self.types(new.params.iter().chain(&new.captures).map(|param| &param.ty).chain(&new.results));
-        }
-    }
-
-    /// Parameters by name and type. One is another when its type is, or when names change places; in lists of different
-    /// length all from the first difference on are.
-    fn params(&mut self, of: Ref, old: &[(Option<Name>, Type)], new: &[(Option<Name>, Type)]) {
-        if old == new {
-            return;
-        }
-        if old.len() != new.len() || permuted(old, new) {
-            let same = old.iter().zip(new).take_while(|(x, y)| x == y).count();
-            self.part(of, Part::Params);
-            for index in same..old.len().max(new.len()) {
-                self.part(of, Part::ParamName(index as u16));
-                self.part(of, Part::ParamType(index as u16));
-                self.writes(Touch::Param(of, index as u16));
-            }
-            return;
-        }
-        self.reads(Touch::Part(of, Part::Params));
-        for (index, (old, new)) in (0u16..).zip(old.iter().zip(new)) {
-            self.differ(of, Part::ParamName(index), &old.0, &new.0);
-            if self.differ(of, Part::ParamType(index), &old.1, &new.1) {
-                self.writes(Touch::Param(of, index));
-            }
         }
     }
 
@@ -409,7 +389,7 @@ impl FunctionEdit {
     fn footprint(&self, program: &Program, function: FuncRef, before: &Function, print: &mut Footprint) {
         let body = before.body();
         match self {
-            FunctionEdit::SetHead { head } => print.head(function.into(), before.head(), head),
+            FunctionEdit::SetHead { head } => print.head(function, before.head(), head),
             FunctionEdit::AddVariable { variable, content } => {
                 print.writes(Touch::Existence((*variable).into()));
                 print.types([&content.ty]);
@@ -444,6 +424,7 @@ impl FunctionEdit {
                 print.writes(Touch::Existence((*node).into()));
                 print.put(*region, *after, &content.op);
                 print.op(&content.op);
+                print.captured(function, &content.op);
                 content.inputs.iter().for_each(|source| print.source(source));
             }
             FunctionEdit::RemoveNode { node } => {
@@ -455,6 +436,9 @@ impl FunctionEdit {
                     let types = |op| outputs_with(program, before, old, op);
                     if outputs(program, before, old) != types(&content.op) {
                         print.writes(Touch::Signature((*node).into()));
+                    }
+                    if *old.op() != content.op {
+                        print.captured(function, &content.op);
                     }
                     print.node(*node, &old.content(), content);
                 });
@@ -547,15 +531,6 @@ pub(crate) fn arms(content: &NodeContent) -> Option<Vec<(Case, RegionRef)>> {
     let distinct: BTreeSet<&Case> = of.cases.iter().collect();
     let fits = content.regions.len() == regions && distinct.len() == of.cases.len();
     fits.then(|| of.cases.iter().cloned().zip(content.regions.iter().copied()).collect())
-}
-
-/// Tells whether a name stands at another place of a list than before.
-pub(crate) fn permuted(old: &[(Option<Name>, Type)], new: &[(Option<Name>, Type)]) -> bool {
-    let mut pairs = old.iter().zip(new).filter(|(x, y)| x.0 != y.0);
-    pairs.any(|(x, y)| {
-        new.iter().any(|one| one.0.is_some() && one.0 == x.0)
-            || old.iter().any(|one| one.0.is_some() && one.0 == y.0)
-    })
 }
 
 /// A field or a variant.

@@ -1,3 +1,6 @@
+use std::sync::Arc;
+
+use lmlang_ir::{Attr, FunctionHead, Opcode, Param, Type};
 use proptest::prelude::*;
 
 use super::*;
@@ -55,4 +58,43 @@ fn two_calls_in_one_gap_collide_and_two_constants_do_not() {
     assert_eq!(print(&calls[0]).collisions(&print(&calls[1])), [Collision::Gap(gap)]);
     let constants = [insert(100, constant()), insert(101, constant())];
     assert_eq!(print(&constants[0]).collisions(&print(&constants[1])), []);
+}
+
+#[test]
+fn captures_are_told_by_their_positions() {
+    let mut base = Mutator::grown(&[]).program;
+    let (function, found) = base.functions().next().map(|(of, found)| (of, Arc::clone(found))).unwrap();
+    let region = found.body().root().unwrap();
+    let capture = |name: &str, ty: Type| Param { name: name.into(), ty };
+    let with = |captures: &[Param]| {
+        let head = FunctionHead { captures: captures.to_vec(), ..found.head().clone() };
+        FunctionEdit::SetHead { head: Arc::new(head) }.within(function)
+    };
+    let [a, b, c] = ["a", "b", "c"].map(|name| capture(name, Type::I64));
+    apply(&mut base, &with(&[a.clone(), b.clone()])).unwrap();
+    let insert = |op: Option<Op>| {
+        let content = Box::new(lmlang_ir::NodeContent::new(op.unwrap(), []));
+        FunctionEdit::InsertNode { node: NodeRef::new(100).unwrap(), region, after: None, content }
+            .within(function)
+    };
+    let read = insert(Op::new(Opcode::CaptureGet, Attr::Index(1)));
+    let make = insert(Op::new(Opcode::ClosureNew, Attr::Function(function)));
+    let collisions = |captures: &[Param], with_edit: &Edit| {
+        with(captures).footprint(&base).collisions(&with_edit.footprint(&base))
+    };
+    let (second, made) = (Touch::Capture(function, 1), Touch::Signature(function.into()));
+    for (captures, moves, relied) in [
+        (vec![b.clone(), a.clone()], true, true),
+        (vec![b.clone()], true, true),
+        (vec![c.clone(), a.clone(), b.clone()], true, true),
+        (vec![a.clone(), capture("b", Type::I32)], true, true),
+        (vec![a.clone(), b.clone(), c.clone()], false, true),
+        (vec![a.clone(), c.clone()], false, false),
+    ] {
+        let expect = |is: bool, touch: &Touch| is.then(|| Collision::Touch(touch.clone()));
+        let told: Vec<Collision> = expect(moves, &second).into_iter().collect();
+        assert_eq!(collisions(&captures, &read), told, "{captures:?}");
+        let told: Vec<Collision> = expect(relied, &made).into_iter().collect();
+        assert_eq!(collisions(&captures, &make), told, "{captures:?}");
+    }
 }

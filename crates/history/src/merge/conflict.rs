@@ -175,7 +175,7 @@ fn kind(clash: &Clash, changes: [&[Change]; 2]) -> ConflictKind {
         Collision::Rest(_) => ConflictKind::CopiedAndEdited,
         Collision::Touch(touch) => match touch {
             Touch::Name(..) => ConflictKind::NameTaken,
-            Touch::Signature(_) | Touch::Param(..) => ConflictKind::SignatureAndUse,
+            Touch::Signature(_) | Touch::Param(..) | Touch::Capture(..) => ConflictKind::SignatureAndUse,
             Touch::Position(_) | Touch::Nesting(_) => ConflictKind::BothMoved,
             Touch::Part(..) | Touch::Case(..) | Touch::Input(..) | Touch::Inputs(_) => {
                 ConflictKind::BothEdited
@@ -229,6 +229,7 @@ fn part(change: &Change) -> Option<&'static str> {
         Touch::Existence(_)
         | Touch::Signature(_)
         | Touch::Param(..)
+        | Touch::Capture(..)
         | Touch::Case(..)
         | Touch::Input(..)
         | Touch::Inputs(_)
@@ -386,6 +387,7 @@ fn taker(change: &Change) -> Ref {
         Touch::Part(..)
         | Touch::Signature(_)
         | Touch::Param(..)
+        | Touch::Capture(..)
         | Touch::Case(..)
         | Touch::Input(..)
         | Touch::Inputs(_)
@@ -415,6 +417,7 @@ fn place(over: &Collision) -> Option<String> {
             Touch::Existence(_)
             | Touch::Signature(_)
             | Touch::Param(..)
+            | Touch::Capture(..)
             | Touch::Position(_)
             | Touch::Nesting(_)
             | Touch::Name(..),

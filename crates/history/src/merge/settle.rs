@@ -255,12 +255,12 @@ pub(super) fn fills(base: &Program, side: &Program, function: FuncRef, region: R
         && (before.nodes_in(region).next().is_some() || now.terminator(region).is_some())
 }
 
-/// Pairs changes of the two sides that are the same, and mean the same: a parameter is told by its position, which is another
-/// one where one side alone has moved it.
+/// Pairs changes of the two sides that are the same, and mean the same: a parameter is told by its position, and so is a
+/// capture, which is another one where one side alone has moved it.
 fn twins(changes: [&[Change]; 2], writers: &[HashMap<&Touch, Vec<usize>>; 2]) -> [Vec<Option<usize>>; 2] {
     let moved = |touch: &Touch| {
         let [ours, theirs] = writers.each_ref().map(|writers| writers.contains_key(touch));
-        matches!(touch, Touch::Param(..)) && ours != theirs
+        matches!(touch, Touch::Param(..) | Touch::Capture(..)) && ours != theirs
     };
     let mut theirs: HashMap<Ref, Vec<usize>> = HashMap::new();
     for (at, change) in changes[1].iter().enumerate() {
