@@ -425,6 +425,7 @@ impl FunctionEdit {
                 print.put(*region, *after, &content.op);
                 print.op(&content.op);
                 print.captured(function, &content.op);
+                print.rounds(body, &content.op);
                 content.inputs.iter().for_each(|source| print.source(source));
             }
             FunctionEdit::RemoveNode { node } => {
@@ -439,6 +440,7 @@ impl FunctionEdit {
                     }
                     if *old.op() != content.op {
                         print.captured(function, &content.op);
+                        print.rounds(body, &content.op);
                     }
                     print.node(*node, &old.content(), content);
                 });

@@ -1,6 +1,6 @@
 //! Parameters and captures: what is told by its position in a list, so that it is another one when the list changes.
 
-use lmlang_ir::{Attr, FuncRef, Name, Op, Ref, Type};
+use lmlang_ir::{Attr, Body, Exit, FuncRef, Name, NodeRef, Op, Opcode, Ref, Type};
 
 use super::{Footprint, Part, Touch};
 
@@ -51,6 +51,25 @@ impl Footprint {
     pub(super) fn captured(&mut self, function: FuncRef, op: &Op) {
         if let Attr::Index(index) = op.attr() {
             self.reads(Touch::Capture(function, *index));
+        }
+    }
+
+    /// Relies on the parameters of the loops that an operator goes on with: it gives them by position.
+    pub(super) fn rounds(&mut self, body: &Body, op: &Op) {
+        let loops: Vec<NodeRef> = match (op.attr(), op.code()) {
+            (Attr::Exit(target), Opcode::Continue | Opcode::ContinueIf) => vec![*target],
+            (Attr::Switch(exits), _) => {
+                let goes_on = |exit: &Exit| match exit {
+                    Exit::Continue(target) => Some(*target),
+                    Exit::Break(_) | Exit::Return => None,
+                };
+                exits.iter().filter_map(goes_on).collect()
+            }
+            (_, _) => Vec::new(),
+        };
+        for region in loops.iter().filter_map(|of| body.node(*of)).flat_map(|node| node.regions()) {
+            let params = body.region(*region).map_or(0, |record| record.params.len());
+            (0..params).for_each(|index| self.reads(Touch::Param((*region).into(), index as u16)));
         }
     }
 }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use lmlang_ir::{Attr, FunctionHead, Opcode, Param, Type};
+use lmlang_ir::text::parse_program;
+use lmlang_ir::{Attr, FunctionHead, Opcode, Param, RefAllocator, Type};
 use proptest::prelude::*;
 
 use super::*;
@@ -97,4 +98,27 @@ fn captures_are_told_by_their_positions() {
         let told: Vec<Collision> = expect(relied, &made).into_iter().collect();
         assert_eq!(collisions(&captures, &make), told, "{captures:?}");
     }
+}
+
+#[test]
+fn who_goes_on_with_a_loop_gives_its_parameters_by_position() {
+    let text = "module m\nfunc f (n: i64) -> (i64) pure {\n  r#n10 = loop L (a: i64 = n, b: i64 = n) -> (i64) #g11 {\n    \
+                break_if#n12 L (eqz.i64 a) (b)\n    continue#n13 L b, a\n  }\n  return r\n}\n";
+    let base = parse_program(text, &mut RefAllocator::starting_at(1)).unwrap();
+    let (function, found) = base.functions().next().unwrap();
+    let (target, region) = (NodeRef::new(10).unwrap(), RegionRef::new(11).unwrap());
+    let mut content = found.body().region(region).unwrap().clone();
+    content.params.swap(0, 1);
+    let swap = FunctionEdit::SetRegion { region, content }.within(function);
+    let leave = |code: Opcode| {
+        let op = Op::new(code, Attr::Exit(target)).unwrap();
+        let content = Box::new(lmlang_ir::NodeContent::new(op, [None, None]));
+        let node = NodeRef::new(100).unwrap();
+        FunctionEdit::InsertNode { node, region, after: None, content }.within(function)
+    };
+    let collisions = |edit: &Edit| swap.footprint(&base).collisions(&edit.footprint(&base));
+    let params = [0, 1].map(|index| Collision::Touch(Touch::Param(region.into(), index)));
+    assert_eq!(collisions(&leave(Opcode::Continue)), params);
+    assert_eq!(collisions(&leave(Opcode::ContinueIf)), params);
+    assert_eq!(collisions(&leave(Opcode::Break)), []);
 }
