@@ -28,6 +28,7 @@
 //! **Resolving.** A [`Resolution`] names the entity of a conflict and the side to take: the other side's changes that
 //! collide there are left, with what rests on them. A change goes with another one
 //! * that makes or changes what it reads: a use with the node that gives the value;
+//! * that moved what it gives by position: the inputs of a call with the parameters of what is called;
 //! * that it is one thing with: a node with its regions, a tree of nodes that goes, nodes with the block they are wrapped
 //!   into, an operator with the inputs that were changed for it;
 //! * in whose place the base needs what it takes away: a variable stays with the node that reads it;

@@ -12,6 +12,7 @@ use crate::apply::apply;
 use crate::footprint::arms;
 use crate::testing::{Choice, Mutator, cases, choices};
 
+mod positions;
 mod rests;
 
 /// A base and two states that come from it.

@@ -9,7 +9,7 @@ use crate::request::{
 };
 
 /// A base, the state and the rests of two lists of edits of it, ours first.
-struct Two {
+pub(super) struct Two {
     base: Program,
     programs: [Program; 2],
     rests: [Vec<Rest>; 2],
@@ -35,7 +35,7 @@ impl Two {
 }
 
 /// Checks that two lists of edits collide in one entity, in whichever order, and that either side can be taken.
-fn check(text: &str, lists: [&[EditRequest]; 2], kind: ConflictKind, of: &str) -> Two {
+pub(super) fn check(text: &str, lists: [&[EditRequest]; 2], kind: ConflictKind, of: &str) -> Two {
     let two = Two::of(text, lists);
     let of: Ref = of.parse().unwrap();
     let found = |merge: &Merge| merge.conflicts.iter().map(|one| (one.of, one.kind)).collect::<Vec<_>>();
@@ -57,7 +57,7 @@ fn remove(of: &str) -> EditRequest {
     EditRequest::RemoveNode(RemoveNode { of: of.into(), replace_uses_with: None, cascade: false })
 }
 
-fn insert(text: &str, after: &str) -> EditRequest {
+pub(super) fn insert(text: &str, after: &str) -> EditRequest {
     let at = At { after: Some(after.into()), ..At::default() };
     EditRequest::InsertText(InsertText { text: text.into(), at })
 }
