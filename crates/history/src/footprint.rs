@@ -27,9 +27,9 @@ pub enum Touch {
     Part(Ref, Part),
     /// What users rely on: parameters and results, the parts of a type, the outputs of a node, the type of a variable.
     Signature(Ref),
-    /// One parameter of a function or a region, as what is inside of it uses it.
+    /// One parameter of a function or a region, as it is used inside of it, and as it is given a value by its position.
     Param(Ref, u16),
-    /// One capture of a function, as what is inside of it reads it.
+    /// One capture of a function, as it is read inside of it, and as it is given a value by its position.
     Capture(FuncRef, u32),
     /// One case of a `match`.
     Case(NodeRef, Case),

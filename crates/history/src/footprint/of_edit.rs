@@ -10,7 +10,7 @@ use lmlang_ir::{
     TypeDef, TypeRef, Variable, Variant, Visibility,
 };
 
-use super::positions::permuted;
+use super::positions::{by_position, permuted};
 use super::{Conduct, Footprint, Gap, Part, Touch};
 use crate::edit::{Edit, FunctionEdit};
 
@@ -442,6 +442,13 @@ impl FunctionEdit {
                         print.captured(function, &content.op);
                         print.rounds(body, &content.op);
                     }
+                    let changed = |input: &u16| {
+                        let at = usize::from(*input);
+                        old.inputs().get(at) != content.inputs.get(at)
+                    };
+                    for input in (0..old.inputs().len() as u16).filter(changed) {
+                        print.reads.extend(by_position(body, &content.op, &content.regions, input));
+                    }
                     print.node(*node, &old.content(), content);
                 });
             }
@@ -456,6 +463,9 @@ impl FunctionEdit {
                 print.reads(Touch::Inputs(*node));
                 print.writes(Touch::Input(*node, *input));
                 print.source(*source);
+                if let Some(found) = body.node(*node) {
+                    print.reads.extend(by_position(body, found.op(), found.regions(), *input));
+                }
             }
             FunctionEdit::MoveNode { node, region, after } => {
                 print.exists((*node).into());

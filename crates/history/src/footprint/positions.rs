@@ -1,6 +1,6 @@
 //! Parameters and captures: what is told by its position in a list, so that it is another one when the list changes.
 
-use lmlang_ir::{Attr, Body, Exit, FuncRef, Name, NodeRef, Op, Opcode, Ref, Type};
+use lmlang_ir::{Attr, Body, Exit, FuncRef, Name, NodeRef, Op, Opcode, Ref, RegionRef, Type};
 
 use super::{Footprint, Part, Touch};
 
@@ -56,21 +56,44 @@ impl Footprint {
 
     /// Relies on the parameters of the loops that an operator goes on with: it gives them by position.
     pub(super) fn rounds(&mut self, body: &Body, op: &Op) {
-        let loops: Vec<NodeRef> = match (op.attr(), op.code()) {
-            (Attr::Exit(target), Opcode::Continue | Opcode::ContinueIf) => vec![*target],
-            (Attr::Switch(exits), _) => {
-                let goes_on = |exit: &Exit| match exit {
-                    Exit::Continue(target) => Some(*target),
-                    Exit::Break(_) | Exit::Return => None,
-                };
-                exits.iter().filter_map(goes_on).collect()
-            }
-            (_, _) => Vec::new(),
-        };
-        for region in loops.iter().filter_map(|of| body.node(*of)).flat_map(|node| node.regions()) {
+        for region in loops(op).iter().filter_map(|of| body.node(*of)).flat_map(|node| node.regions()) {
             let params = body.region(*region).map_or(0, |record| record.params.len());
             (0..params).for_each(|index| self.reads(Touch::Param((*region).into(), index as u16)));
         }
+    }
+}
+
+/// What a node gives at an input by its position: the parameter, the capture or the fields that it is given to.
+pub(super) fn by_position(body: &Body, op: &Op, regions: &[RegionRef], input: u16) -> Vec<Touch> {
+    let param = |region: &RegionRef, at: u16| Touch::Param((*region).into(), at);
+    match (op.code(), op.attr()) {
+        (Opcode::ClosureNew, Attr::Function(of)) => vec![Touch::Capture(*of, input.into())],
+        (_, Attr::Function(of)) => vec![Touch::Param((*of).into(), input)],
+        (_, Attr::Named(of)) => vec![Touch::Part((*of).into(), Part::Shape)],
+        (Opcode::Loop, _) => regions.iter().map(|region| param(region, input)).collect(),
+        (code, Attr::Exit(_) | Attr::Switch(_)) => {
+            // A condition or an index stands before the values.
+            let at = input.checked_sub(u16::from(code != Opcode::Continue));
+            let nodes = loops(op).into_iter().filter_map(|of| body.node(of));
+            let bodies = nodes.flat_map(|node| node.regions());
+            bodies.filter_map(|region| Some(param(region, at?))).collect()
+        }
+        (_, _) => Vec::new(),
+    }
+}
+
+/// The loops that an operator goes on with.
+fn loops(op: &Op) -> Vec<NodeRef> {
+    match (op.attr(), op.code()) {
+        (Attr::Exit(target), Opcode::Continue | Opcode::ContinueIf) => vec![*target],
+        (Attr::Switch(exits), _) => {
+            let goes_on = |exit: &Exit| match exit {
+                Exit::Continue(target) => Some(*target),
+                Exit::Break(_) | Exit::Return => None,
+            };
+            exits.iter().filter_map(goes_on).collect()
+        }
+        (_, _) => Vec::new(),
     }
 }
 

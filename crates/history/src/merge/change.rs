@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lmlang_ir::{
-    Attr, Body, Exit, FuncRef, Function, Node, NodeRef, Opcode, Program, Ref, RegionOwner, RegionRef, Source,
+    Attr, Body, FuncRef, Function, NodeRef, Opcode, Program, Ref, RegionOwner, RegionRef, Source,
 };
 
 use super::fields::split;
 use crate::apply::apply;
 use crate::diff::diff;
 use crate::edit::{Edit, FunctionEdit};
-use crate::footprint::{Footprint, Gap, Part, Touch, changed_cases};
+use crate::footprint::{Footprint, Gap, Touch, changed_cases};
 
 /// A change of the base that is taken or left as one.
 #[derive(Clone, Debug)]
@@ -121,33 +121,6 @@ fn needs(base: &Program, edit: &Edit) -> BTreeSet<Touch> {
     reads.chain(print.writes.into_iter().filter(|touch| matches!(touch, Touch::Name(..)))).collect()
 }
 
-/// What a node gives at an input by its position: who has moved that has moved the inputs with it.
-fn by_position(body: &Body, node: &Node, input: u16) -> Vec<Touch> {
-    let params = |of: NodeRef, behind: u16| -> Vec<Touch> {
-        let regions = body.node(of).map_or(&[][..], |node| node.regions());
-        let at = input.checked_sub(behind);
-        regions.iter().zip(at).map(|(region, at)| Touch::Param((*region).into(), at)).collect()
-    };
-    match (node.op().code(), node.op().attr()) {
-        (Opcode::ClosureNew, Attr::Function(of)) => vec![Touch::Capture(*of, input.into())],
-        (_, Attr::Function(of)) => vec![Touch::Param((*of).into(), input)],
-        (_, Attr::Named(of)) => vec![Touch::Part((*of).into(), Part::Shape)],
-        (Opcode::Continue, Attr::Exit(target)) => params(*target, 0),
-        (Opcode::ContinueIf, Attr::Exit(target)) => params(*target, 1),
-        (_, Attr::Switch(exits)) => {
-            let goes_on = |exit: &Exit| match exit {
-                Exit::Continue(target) => Some(*target),
-                Exit::Break(_) | Exit::Return => None,
-            };
-            exits.iter().filter_map(goes_on).flat_map(|target| params(target, 1)).collect()
-        }
-        (Opcode::Loop, _) => {
-            node.regions().iter().map(|region| Touch::Param((*region).into(), input)).collect()
-        }
-        (_, _) => Vec::new(),
-    }
-}
-
 /// A function that a side changed, with what of its tree came, went and moved.
 struct Tree<'a> {
     program: &'a Program,
@@ -255,8 +228,7 @@ impl<'a> Tree<'a> {
         change
     }
 
-    /// A value has to be made where it can be used, what is given to an exit has to be what its target takes, and what is
-    /// given by position has to stand where it is taken.
+    /// A value has to be made where it can be used, and what is given to an exit has to be what its target takes.
     fn leans(&self, edit: &FunctionEdit) -> BTreeSet<Touch> {
         let mut leans = BTreeSet::new();
         let mut made = |source: Option<Source>| {
@@ -289,9 +261,6 @@ impl<'a> Tree<'a> {
         };
         let body = self.after.body();
         let Some(node) = body.node(*node) else { return leans };
-        if let FunctionEdit::SetInput { input, .. } = edit {
-            leans.extend(by_position(body, node, *input));
-        }
         let mut leaves = |of: Option<NodeRef>| {
             leans.extend(of.map(|of| Touch::Signature(of.into())));
             leans.extend(of.map(Touch::Inputs));

@@ -15,7 +15,8 @@
 //! Fields, variants and cases that both add stand in one list in the same way.
 //!
 //! **What conflicts**, by [`ConflictKind`]. What is looked at is what an edit itself reads, not what stands around it: a
-//! new call of a function reads its signature, a call that was there does not; a new `match` without a default reads
+//! new call of a function reads its signature, a call that was there does not, and one that is given another value reads
+//! the parameter that it goes to; a new `match` without a default reads
 //! which variants there are, a new access of a field reads that field alone. Whether all of it fits together (types,
 //! scopes, visibility, effect bounds, what was there before) is the verifier's question, asked of the merged state: a
 //! merge without conflicts is not clean yet.

@@ -17,6 +17,19 @@ fn check_use(text: &str, lists: [&[EditRequest]; 2], of: &str) {
     check(text, lists, ConflictKind::SignatureAndUse, of);
 }
 
+/// Lets the parameters of `f2` change places.
+fn swapped() -> EditRequest {
+    let params = ["y", "x"].map(|name| ParamRequest { name: name.into(), ty: "i64".into() });
+    EditRequest::SetSignature(SetSignature {
+        of: "f2".into(),
+        params: Some(params.into()),
+        results: None,
+        effect_bound: None,
+        rewrite_calls: true,
+        defaults: Vec::new(),
+    })
+}
+
 #[test]
 fn calls_go_with_the_parameters_that_they_are_for() {
     let text = "module m#m1
@@ -30,17 +43,26 @@ func g#f8 (a: i64, b: i64) -> (i64) pure {
   return#n10 r
 }
 ";
-    let params = ["y", "x"].map(|name| ParamRequest { name: name.into(), ty: "i64".into() });
-    let swap = EditRequest::SetSignature(SetSignature {
-        of: "f2".into(),
-        params: Some(params.into()),
-        results: None,
-        effect_bound: None,
-        rewrite_calls: true,
-        defaults: Vec::new(),
-    });
     let call = add("func h () -> (i64) pure {\n  return (call f(1, 2))\n}");
-    check_use(text, [&[swap], &[call]], "f2");
+    check_use(text, [&[swapped()], &[call]], "f2");
+}
+
+#[test]
+fn a_value_is_given_to_the_parameter_that_was_there() {
+    let text = "module m#m1
+func f#f2 (x: i64, y: i64) -> (i64) pure {
+  s#n4 = sub.i64 x, y
+  return#n5 s
+}
+
+func g#f8 (a: i64, b: i64) -> (i64) pure {
+  r#n9 = call f(a, a)
+  return#n10 r
+}
+";
+    let other =
+        replace("f8", "func g (a: i64, b: i64) -> (i64) pure {\n  r#n9 = call f(a, b)\n  return#n10 r\n}");
+    check_use(text, [&[swapped()], &[other]], "f2");
 }
 
 #[test]
