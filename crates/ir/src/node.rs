@@ -170,11 +170,21 @@ impl NodeContent {
 }
 
 /// The rarer parts of a node.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Extra {
     regions: Vec<RegionRef>,
     name: Option<Arc<str>>,
     doc: Option<Arc<str>>,
+}
+
+impl Extra {
+    /// Nothing for most nodes, which have none of them.
+    fn of(regions: Vec<RegionRef>, name: Option<Arc<str>>, doc: Option<Arc<str>>) -> Option<Arc<Extra>> {
+        if regions.is_empty() && name.is_none() && doc.is_none() {
+            return None;
+        }
+        Some(Arc::new(Extra { regions, name, doc }))
+    }
 }
 
 /// A node in its place.
@@ -201,13 +211,7 @@ impl PartialEq for Node {
 impl Node {
     pub(crate) fn new(content: NodeContent, region: RegionRef) -> Node {
         let NodeContent { op, inputs, regions, name, doc } = content;
-        let mut node = Node { op, region, inputs, extra: None, chunk: 0 };
-        node.set_extra(Extra { regions, name, doc });
-        node
-    }
-
-    fn set_extra(&mut self, extra: Extra) {
-        self.extra = (extra != Extra::default()).then(|| Arc::new(extra));
+        Node { op, region, inputs, extra: Extra::of(regions, name, doc), chunk: 0 }
     }
 
     /// Replaces everything but the place and what is derived.
@@ -215,7 +219,7 @@ impl Node {
         let NodeContent { op, inputs, regions, name, doc } = content;
         self.op = op;
         self.inputs = inputs;
-        self.set_extra(Extra { regions, name, doc });
+        self.extra = Extra::of(regions, name, doc);
     }
 
     pub(crate) fn set_region(&mut self, region: RegionRef) {
