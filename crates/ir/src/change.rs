@@ -353,10 +353,14 @@ impl Index {
     }
 
     fn mention_times(&mut self, of: u64, user: u64, more: u32) {
-        let times = self.users.entry((of, user)).or_insert(0);
-        *times += more;
-        if *times == more {
-            self.uses.insert((user, of));
+        // An entry would look its key up three times before it is there.
+        match self.users.insert((of, user), more) {
+            None => {
+                self.uses.insert((user, of));
+            }
+            Some(times) => {
+                self.users.insert((of, user), times + more);
+            }
         }
     }
 
