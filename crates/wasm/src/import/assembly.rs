@@ -3,8 +3,8 @@
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, LazyLock};
 use std::thread::{Scope, ScopedJoinHandle, available_parallelism};
 
 use lmlang_ir::change::PreparedFunction;
@@ -47,8 +47,9 @@ struct Helper<'scope> {
 
 /// How many threads beside the one that reads help with a module of so many bytes.
 pub(super) fn helpers(bytes: usize) -> usize {
-    let cores = available_parallelism().map_or(1, NonZeroUsize::get);
-    if bytes < LARGE { 0 } else { (cores - 1).min(MOST) }
+    // Files say how many there are: that takes as long as a small module does.
+    static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, NonZeroUsize::get));
+    if bytes < LARGE { 0 } else { (*CORES - 1).min(MOST) }
 }
 
 impl<'scope> Assembly<'scope> {

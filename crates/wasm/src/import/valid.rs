@@ -1,12 +1,16 @@
 //! Validation, and what it notes on the way: every instruction is seen once before anything is made.
 
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::thread;
 
 use wasmparser::{
-    BinaryReaderError, FrameKind, FrameStack, FuncValidatorAllocations, Operator, Parser, Payload, TypeRef,
-    ValidPayload, Validator, VisitOperator, VisitSimdOperator, WasmFeatures,
+    BinaryReaderError, FrameKind, FrameStack, FuncToValidate, FuncValidatorAllocations, FunctionBody,
+    Operator, Parser, Payload, TypeRef, ValidPayload, Validator, ValidatorResources, VisitOperator,
+    VisitSimdOperator, WasmFeatures,
 };
 
+use super::assembly::helpers;
 use super::mnemonic::mnemonic;
 use super::{ImportError, MOST_OF_A_KIND};
 
@@ -17,6 +21,14 @@ pub(super) struct Used {
     pub(super) params: Vec<BTreeSet<u32>>,
     /// Element segments that are copied from or dropped.
     pub(super) elements: BTreeSet<u32>,
+}
+
+impl Used {
+    /// Adds what the bodies behind these do.
+    fn append(&mut self, mut behind: Used) {
+        self.params.append(&mut behind.params);
+        self.elements.append(&mut behind.elements);
+    }
 }
 
 /// Most values on the operand stack of a function: a call of two bytes can put a thousand there.
@@ -40,13 +52,14 @@ impl From<BinaryReaderError> for Unfit {
 
 /// Validates a module.
 pub(super) fn validate(module: &[u8], features: WasmFeatures) -> Result<Used, ImportError> {
-    let error = match noted(module, features) {
+    let threads = helpers(module.len()) + 1;
+    let error = match noted(module, features, threads) {
         Ok(used) => return Ok(used),
         Err(Unfit::Invalid(error)) => error,
         Err(Unfit::Deep(offset)) => return Err(too_deep(offset)),
         Err(Unfit::Large(error)) => return Err(error),
     };
-    match noted(module, WasmFeatures::all()) {
+    match noted(module, WasmFeatures::all(), threads) {
         Ok(_) => Err(beyond(module, &error)),
         Err(Unfit::Invalid(_)) => Err(error.into()),
         Err(Unfit::Deep(offset)) => Err(too_deep(offset)),
@@ -117,7 +130,11 @@ fn bound(payload: &Payload<'_>, customs: &mut u32) -> Result<(), ImportError> {
     }
 }
 
-fn noted(module: &[u8], features: WasmFeatures) -> Result<Used, Unfit> {
+/// Bodies, with what their validation knows of the module.
+type Bodies<'a> = Vec<(FuncToValidate<ValidatorResources>, FunctionBody<'a>)>;
+
+/// Validates a module: what it declares here, then its bodies on so many threads, since none depends on another.
+fn noted(module: &[u8], features: WasmFeatures, threads: usize) -> Result<Used, Unfit> {
     let mut validator = Validator::new_with_features(features);
     let mut parser = Parser::new(0);
     parser.set_features(features);
@@ -130,6 +147,34 @@ fn noted(module: &[u8], features: WasmFeatures) -> Result<Used, Unfit> {
             bodies.push((function, body));
         }
     }
+    let mut parts = parts(bodies, threads).into_iter();
+    let here = parts.next().unwrap_or_default();
+    thread::scope(|scope| -> Result<Used, Unfit> {
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || noted_in(part, features))).collect();
+        // The first body that does not fit is told, whoever comes to another one before.
+        let mut used = noted_in(here, features)?;
+        for other in others {
+            used.append(other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+        }
+        Ok(used)
+    })
+}
+
+/// Cuts bodies into so many runs of about as many bytes.
+fn parts(bodies: Bodies<'_>, number: usize) -> Vec<Bodies<'_>> {
+    let bytes: usize = bodies.iter().map(|(_, body)| body.as_bytes().len()).sum();
+    let mut parts: Vec<Bodies<'_>> = (0..number).map(|_| Vec::new()).collect();
+    let mut before = 0;
+    for (function, body) in bodies {
+        let part = before * number / bytes.max(1);
+        before += body.as_bytes().len();
+        parts[part.min(number - 1)].push((function, body));
+    }
+    parts
+}
+
+/// Validates bodies one after another.
+fn noted_in(bodies: Bodies<'_>, features: WasmFeatures) -> Result<Used, Unfit> {
     let mut used = Used::default();
     let mut allocations = FuncValidatorAllocations::default();
     for (function, body) in bodies {
@@ -211,5 +256,39 @@ impl<'a, V: VisitOperator<'a>> VisitOperator<'a> for Noting<'_, V> {
 impl<V: FrameStack> FrameStack for Noting<'_, V> {
     fn current_frame(&self) -> Option<FrameKind> {
         self.inner.current_frame()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{binary, features};
+
+    #[test]
+    fn any_number_of_threads_notes_the_same_and_tells_the_first_error() {
+        let check = |wrong: &[usize]| {
+            let function = |at: usize| match at % 3 {
+                _ if wrong.contains(&at) => "(func (result i64) nop nop)",
+                0 => "(func (param i32 i32) (local.set 1 (i32.const 5)))",
+                1 => "(func (param i64) (elem.drop 1))",
+                _ => "(func)",
+            };
+            let functions: String = (0..40).map(function).collect();
+            let module = format!("(module (elem funcref) (elem funcref) {functions})");
+            let module = binary(&module).unwrap();
+            let noted = |threads| {
+                let told = noted(&module, features(), threads).map_err(|unfit| match unfit {
+                    Unfit::Invalid(error) => error.to_string(),
+                    Unfit::Deep(_) | Unfit::Large(_) => "large".to_owned(),
+                });
+                format!("{told:?}")
+            };
+            let alone = noted(1);
+            assert_eq!(alone.starts_with("Err"), !wrong.is_empty(), "{alone}");
+            (2..=50).for_each(|threads| assert_eq!(noted(threads), alone, "{threads}"));
+        };
+        check(&[]);
+        check(&[3, 17, 39]);
+        check(&[38, 39]);
     }
 }
