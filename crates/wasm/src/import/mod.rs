@@ -178,14 +178,15 @@ pub fn import_watched(
     let assembled = thread::scope(|scope| -> Result<_, ImportError> {
         let mut assembly = Assembly::new(scope, assembly::helpers(module.len()));
         for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
-            let mut body = None;
+            let (mut body, mut bytes) = (None, 0);
             if head.import.is_none() {
                 let (code, written) = bodies.next().expect("what is not imported has a body");
+                bytes = code.as_bytes().len();
                 let draft = body.insert(assembly.draft());
                 let given = Given { index, code, written };
                 translate(build.draft(draft, *of_function), &indices, &read, given, (&mut known, &mut room))?;
             }
-            assembly.take(assembly::Given { of: *of_function, head, body });
+            assembly.take(assembly::Given { of: *of_function, head, body }, bytes);
             if !go_on(Progress::Built { functions: index as usize + 1, of }) {
                 return Ok(None);
             }
