@@ -30,7 +30,7 @@ use crate::entities::{
     RegionRole, Shape, TypeDef, Variable, VariantDef, Visibility,
 };
 use crate::function::Body;
-use crate::node::{NodeContent, Source};
+use crate::node::{Inputs, NodeContent, Source};
 use crate::ops::{Attr, Control, Exit, Match, Op, Opcode};
 use crate::program::Program;
 use crate::refs::{
@@ -308,7 +308,14 @@ impl<G: Grow> FunctionBuilder<'_, G> {
 
     /// Adds a node and stands after it.
     pub fn node<S: Into<Option<Source>>>(&mut self, op: Op, inputs: impl IntoIterator<Item = S>) -> NodeRef {
-        self.insert(NodeContent::new(op, inputs.into_iter().map(Into::into)))
+        self.plain(op, inputs.into_iter().map(Into::into).collect())
+    }
+
+    /// Adds a node of an operator with all of its inputs, and stands after it.
+    pub fn plain(&mut self, op: Op, inputs: Inputs) -> NodeRef {
+        let of = NodeRef::of_key(self.number());
+        self.place = self.function.insert_plain(of, self.place, op, inputs).expect(PLACED);
+        of
     }
 
     /// Adds a node with all that was authored of it, and stands after it. Regions that it names are yet to be added.
@@ -352,7 +359,7 @@ impl<G: Grow> FunctionBuilder<'_, G> {
 
     /// Adds a constant.
     pub fn constant(&mut self, value: Const) -> Source {
-        self.value(Op::constant(value), [None::<Source>; 0])
+        self.plain(Op::constant(value), Inputs::default()).into()
     }
 
     /// Adds a 32-bit integer.
@@ -393,12 +400,12 @@ impl<G: Grow> FunctionBuilder<'_, G> {
 
     /// Reads a variable of the function.
     pub fn var_get(&mut self, of: VarRef) -> Source {
-        Source::Node(self.op(Opcode::VarGet, Attr::Variable(of), [None::<Source>; 0]), 0)
+        self.plain(Op::var_get(of), Inputs::default()).into()
     }
 
     /// Writes a variable of the function.
     pub fn var_set(&mut self, of: VarRef, value: Source) -> NodeRef {
-        self.op(Opcode::VarSet, Attr::Variable(of), [value])
+        self.node(Op::var_set(of), [value])
     }
 
     /// Adds a contract and returns the region of its condition; an `ensure` sees the results as parameters.

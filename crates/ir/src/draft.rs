@@ -13,7 +13,8 @@ use foldhash::fast::FixedState;
 use crate::change::{StructureError, control_edges};
 use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
 use crate::function::{Body, Counts, Function};
-use crate::node::{Node, NodeContent, Use};
+use crate::node::{Inputs, Node, NodeContent, Use};
+use crate::ops::Op;
 use crate::order::{Order, begins_chunk};
 use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, VarRef};
 use crate::trie::Trie;
@@ -96,17 +97,39 @@ impl Draft {
         region: RegionRef,
         content: NodeContent,
     ) -> Result<(), StructureError> {
-        let at = self.position(region)?;
-        let head = &mut self.heads[at as usize];
-        if begins_chunk(of.number()) {
-            *head = of.number();
-        }
         let mut node = Node::new(content, region);
-        node.chunk = *head;
-        self.regions[at as usize].1.length += 1;
-        self.inside.push(at);
+        node.chunk = self.lengthen(region, of)?;
         self.nodes.push((of.number(), node));
         Ok(())
+    }
+
+    /// The same with a node that has nothing beside its operator and its inputs, as most have.
+    ///
+    /// # Errors
+    ///
+    /// A region that has not been added.
+    pub fn append_plain(
+        &mut self,
+        of: NodeRef,
+        region: RegionRef,
+        op: Op,
+        inputs: Inputs,
+    ) -> Result<(), StructureError> {
+        let chunk = self.lengthen(region, of)?;
+        self.nodes.push((of.number(), Node::plain(op, inputs, region, chunk)));
+        Ok(())
+    }
+
+    /// Gives a region one more node, and tells the head of its chunk.
+    fn lengthen(&mut self, region: RegionRef, by: NodeRef) -> Result<u64, StructureError> {
+        let at = self.position(region)?;
+        let head = &mut self.heads[at as usize];
+        if begins_chunk(by.number()) {
+            *head = by.number();
+        }
+        self.regions[at as usize].1.length += 1;
+        self.inside.push(at);
+        Ok(*head)
     }
 
     /// Tells whether a region has been added.

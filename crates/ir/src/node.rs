@@ -115,7 +115,11 @@ impl Inputs {
 
 impl FromIterator<Option<Source>> for Inputs {
     fn from_iter<I: IntoIterator<Item = Option<Source>>>(sources: I) -> Inputs {
-        Inputs(sources.into_iter().map(Packed::of).collect())
+        let sources = sources.into_iter();
+        // One after another: most are one or two, which need no more than that.
+        let mut inputs: SmallVec<[Packed; 2]> = SmallVec::with_capacity(sources.size_hint().0);
+        sources.for_each(|source| inputs.push(Packed::of(source)));
+        Inputs(inputs)
     }
 }
 
@@ -209,6 +213,11 @@ impl PartialEq for Node {
 }
 
 impl Node {
+    /// A node that has nothing beside its operator and its inputs.
+    pub(crate) fn plain(op: Op, inputs: Inputs, region: RegionRef, chunk: u64) -> Node {
+        Node { op, region, inputs, extra: None, chunk }
+    }
+
     pub(crate) fn new(content: NodeContent, region: RegionRef) -> Node {
         let NodeContent { op, inputs, regions, name, doc } = content;
         Node { op, region, inputs, extra: Extra::of(regions, name, doc), chunk: 0 }

@@ -274,6 +274,16 @@ impl RefAllocator {
 
     /// Hands out a number for an entity inside a function, from the function's own aligned block.
     pub fn allocate_in(&mut self, owner: FuncRef) -> Option<u64> {
+        if self.recent.0 == owner.number()
+            && let Some(number) = self.recent.1.next()
+        {
+            return Some(number);
+        }
+        self.begin_block(owner)
+    }
+
+    /// Hands out what is left of a function's block, or the first number of a new one.
+    fn begin_block(&mut self, owner: FuncRef) -> Option<u64> {
         if self.recent.0 != owner.number() {
             let block = self.blocks.remove(&owner.number()).unwrap_or_default();
             let (before, rest) = std::mem::replace(&mut self.recent, (owner.number(), block));

@@ -5,7 +5,8 @@ use std::fmt;
 use crate::change::{FunctionMut, StructureError};
 use crate::draft::Draft;
 use crate::entities::{Contract, Region, Variable};
-use crate::node::NodeContent;
+use crate::node::{Inputs, NodeContent};
+use crate::ops::Op;
 use crate::refs::{ContractRef, NodeRef, RegionRef, VarRef};
 
 /// What a builder adds to: a function of a program, or one that is put together in one go.
@@ -29,6 +30,17 @@ pub trait Grow {
         at: Self::Place,
         content: NodeContent,
     ) -> Result<Self::Place, StructureError>;
+
+    /// The same with a node that has nothing beside its operator and its inputs.
+    fn insert_plain(
+        &mut self,
+        of: NodeRef,
+        at: Self::Place,
+        op: Op,
+        inputs: Inputs,
+    ) -> Result<Self::Place, StructureError> {
+        self.insert(of, at, NodeContent { op, inputs, regions: Vec::new(), name: None, doc: None })
+    }
 
     /// The place at the end of a region.
     fn end_of(&self, region: RegionRef) -> Result<Self::Place, StructureError>;
@@ -91,6 +103,17 @@ impl Grow for &mut Draft {
         content: NodeContent,
     ) -> Result<RegionRef, StructureError> {
         Draft::append(self, of, at, content)?;
+        Ok(at)
+    }
+
+    fn insert_plain(
+        &mut self,
+        of: NodeRef,
+        at: RegionRef,
+        op: Op,
+        inputs: Inputs,
+    ) -> Result<RegionRef, StructureError> {
+        Draft::append_plain(self, of, at, op, inputs)?;
         Ok(at)
     }
 

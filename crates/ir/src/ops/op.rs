@@ -249,6 +249,16 @@ impl Op {
         Op { code: Opcode::Call, attr: Attr::Function(function) }
     }
 
+    /// The read of a variable of the function.
+    pub fn var_get(variable: VarRef) -> Op {
+        Op { code: Opcode::VarGet, attr: Attr::Variable(variable) }
+    }
+
+    /// The write of a variable of the function.
+    pub fn var_set(variable: VarRef) -> Op {
+        Op { code: Opcode::VarSet, attr: Attr::Variable(variable) }
+    }
+
     /// The opcode.
     pub fn code(&self) -> Opcode {
         self.code
