@@ -7,7 +7,9 @@ use std::sync::Arc;
 use lmlang_ir::builder::FunctionBuilder;
 use lmlang_ir::draft::Draft;
 use lmlang_ir::ops::PortType;
-use lmlang_ir::{Attr, Const, MemArg, NodeContent, NodeRef, Opcode, RegionRef, Scalar, Source, Type, VarRef};
+use lmlang_ir::{
+    Attr, Const, Inputs, MemArg, NodeContent, NodeRef, Op, Opcode, RegionRef, Scalar, Source, Type, VarRef,
+};
 use smallvec::SmallVec;
 use wasmparser::{HeapType, Operator};
 
@@ -18,7 +20,7 @@ use super::{ImportError, Indices, value_type};
 use crate::plain;
 use crate::raw::{Carried, Known};
 
-/// What an instruction takes from the operand stack.
+/// What a block or a branch takes from the operand stack.
 type Values = SmallVec<[Source; 4]>;
 
 /// What a block takes or leaves; most often nothing or one value.
@@ -130,8 +132,8 @@ impl<'m, 'b> Body<'m, 'b> {
         let carried = known.of(bytes, top.iter().map(|operand| &operand.ty));
         let Carried { op, signature, text } =
             carried.map_err(|what| ImportError::unsupported(format!("an instruction ({what})"), offset))?;
-        let inputs = self.pop_typed(signature.params.iter()).into_iter().map(Some);
-        let content = NodeContent { doc: Some(Arc::clone(text)), ..NodeContent::new(op.clone(), inputs) };
+        let inputs = self.pop_inputs(signature.params.iter());
+        let content = NodeContent { inputs, doc: Some(Arc::clone(text)), ..NodeContent::new(op.clone(), []) };
         let node = self.build.insert(content);
         self.push_all(node, &signature.results);
         Ok(())
@@ -182,8 +184,8 @@ impl<'m, 'b> Body<'m, 'b> {
             }
             Operator::Call { function_index } => {
                 let (of, signature) = self.indices.function(function_index);
-                let arguments = self.pop_typed(signature.params.iter());
-                let call = self.build.call(of, arguments);
+                let arguments = self.pop_inputs(signature.params.iter());
+                let call = self.build.plain(Op::call(of), arguments);
                 self.push_all(call, &signature.results);
             }
             Operator::CallIndirect { type_index, table_index } => {
@@ -344,6 +346,25 @@ impl<'m, 'b> Body<'m, 'b> {
         self.convert(operand, ty)
     }
 
+    /// The topmost operands as inputs of the next node.
+    fn pop_inputs<'t>(&mut self, types: impl ExactSizeIterator<Item = &'t Type>) -> Inputs {
+        self.values += types.len();
+        let from = self.stack.len() - types.len();
+        let input = |(at, ty): (usize, &Type)| {
+            let Operand { source, ty: given } = &self.stack[at];
+            let (source, as_number) = (*source, is_widened(given, ty));
+            Some(if as_number { self.number(source) } else { source })
+        };
+        let inputs = (from..).zip(types).map(input).collect();
+        self.stack.truncate(from);
+        inputs
+    }
+
+    /// Adds a node with inputs that were on the stack.
+    fn node(&mut self, code: Opcode, attr: Attr, inputs: Inputs) -> NodeRef {
+        self.build.plain(Op::new(code, attr).expect("the opcode takes this attribute"), inputs)
+    }
+
     fn pop_typed<'t>(&mut self, types: impl ExactSizeIterator<Item = &'t Type>) -> Values {
         self.values += types.len();
         let from = self.stack.len() - types.len();
@@ -372,7 +393,7 @@ impl<'m, 'b> Body<'m, 'b> {
 
     fn pop_condition(&mut self) -> Source {
         let operand = self.pop();
-        if operand.ty == Type::BOOL {
+        if is_truth(&operand.ty) {
             return operand.source;
         }
         let zero = self.build.i32(0);
@@ -392,12 +413,12 @@ impl<'m, 'b> Body<'m, 'b> {
             Attr::Convert(from, to) => (from, to),
             _ => return,
         };
-        let inputs = self.pop_typed(std::iter::repeat_n(&first.into(), code.spec().inputs.len()));
+        let inputs = self.pop_inputs(std::iter::repeat_n(&first.into(), code.spec().inputs.len()));
         let result = match code.spec().outputs[0].ty {
             PortType::Is(scalar) => scalar,
             _ => second,
         };
-        let node = self.build.op(code, attr, inputs);
+        let node = self.node(code, attr, inputs);
         self.push(node.into(), result.into());
     }
 
@@ -421,8 +442,8 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn special(&mut self, code: Opcode, attr: Attr, inputs: &[Type], output: Option<Type>) {
-        let inputs = self.pop_typed(inputs.iter());
-        let node = self.build.op(code, attr, inputs);
+        let inputs = self.pop_inputs(inputs.iter());
+        let node = self.node(code, attr, inputs);
         if let Some(ty) = output {
             self.push(node.into(), ty);
         }
@@ -465,7 +486,11 @@ const MOST_CARRIED: usize = 8;
 
 /// Tells whether a truth value stands where a number is wanted.
 fn is_widened(given: &Type, wanted: &Type) -> bool {
-    *given == Type::BOOL && *wanted == Type::I32
+    is_truth(given) && matches!(wanted, Type::Scalar(Scalar::I32))
+}
+
+fn is_truth(of: &Type) -> bool {
+    matches!(of, Type::Scalar(Scalar::Bool))
 }
 
 const THREE: &[Type] = &[Type::I32, Type::I32, Type::I32];
