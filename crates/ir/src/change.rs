@@ -256,14 +256,17 @@ impl Body {
         others.push(function);
         others.extend(regions.chain(variables).chain(contracts));
         others.sort_unstable_by_key(|(number, _)| *number);
-        let mut others = others.into_iter().peekable();
         let mut homes: Vec<(u64, Home)> = Vec::with_capacity(self.counts.nodes as usize + others.len());
+        let mut next = 0;
         self.nodes().for_each(|(node, found)| {
-            homes.extend(std::iter::from_fn(|| others.next_if(|(number, _)| *number < node.number())));
+            while let Some(other) = others.get(next).filter(|(number, _)| *number < node.number()) {
+                homes.push(*other);
+                next += 1;
+            }
             homes.push(owned(node.into()));
             visit(found.op());
         });
-        homes.extend(others);
+        homes.extend_from_slice(&others[next..]);
         match homes.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
             Some(twice) => Err(StructureError::Exists(Ref { kind: twice[1].1.kind(), number: twice[1].0 })),
             None => Ok(Trie::of_ascending(&mut homes)),

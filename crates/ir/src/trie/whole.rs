@@ -20,7 +20,10 @@ impl<T> Trie<T> {
                 count += 1;
             }
             let mut items = Vec::with_capacity(count);
-            items.extend(rest.by_ref().take(count).map(|(_, item)| item));
+            // There is room for all of them: `extend` would ask after each how many come.
+            for (_, item) in rest.by_ref().take(count) {
+                items.push(item);
+            }
             edge.push(Leaf { hash: OnceLock::new(), prefix, mask, items });
         }
         Trie { root: edge.close() }
