@@ -1,11 +1,13 @@
 //! Locals to parameters and variables.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 use lmlang_ir::builder::FunctionBuilder;
 use lmlang_ir::draft::Draft;
 use lmlang_ir::{Name, Type, VarRef};
+
+use super::names::Indexed;
 
 /// The locals of a function. Those that nobody uses become nothing.
 #[derive(Debug, Default)]
@@ -15,7 +17,7 @@ pub(super) struct Locals<'m> {
     /// The first ones. There may be many more that nobody uses.
     near: Vec<Option<(Cell, Type)>>,
     far: HashMap<u32, (Cell, Type), RandomState>,
-    names: Option<&'m BTreeMap<u32, Name>>,
+    names: Option<&'m Indexed<Name>>,
 }
 
 /// How many come first.
@@ -31,7 +33,7 @@ pub(super) enum Cell {
 
 impl<'m> Locals<'m> {
     /// None yet, with what they will be called.
-    pub(super) fn named(names: Option<&'m BTreeMap<u32, Name>>) -> Locals<'m> {
+    pub(super) fn named(names: Option<&'m Indexed<Name>>) -> Locals<'m> {
         Locals { names, ..Locals::default() }
     }
 
@@ -65,7 +67,7 @@ impl<'m> Locals<'m> {
         if let Some((cell, ty)) = self.kept(local) {
             return (*cell, ty.clone());
         }
-        let name = self.names.and_then(|of| of.get(&local).cloned());
+        let name = self.names.and_then(|of| of.get(local).cloned());
         let ty = self.ty(local);
         let cell = Cell::Variable(build.variable(name, ty.clone()));
         self.keep(local, cell, ty.clone());

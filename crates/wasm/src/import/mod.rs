@@ -256,15 +256,15 @@ fn declare(
     for (index, function) in (0u32..).zip(&read.functions) {
         let signature = indices.signature(function.of).clone();
         room.take(signature.params.len() + signature.results.len(), function.offset)?;
-        let name = read.names.functions.get(&index).cloned();
+        let name = read.names.functions.get(index).cloned();
         let name = name.or_else(|| function.exports.first().cloned());
         let name = name.or_else(|| function.import.as_ref().map(|import| import.name.clone()));
         let name = unique.name(name.unwrap_or_else(|| format!("func{index}").into()));
-        let locals = read.names.locals.get(&index);
+        let locals = read.names.locals.get(index);
         let mut params = Unique::default();
         let param = |(at, ty): (u32, &Type)| {
             let name = match locals {
-                Some(of) => params.name(of.get(&at).cloned().unwrap_or_else(|| indices.param(at))),
+                Some(of) => params.name(of.get(at).cloned().unwrap_or_else(|| indices.param(at))),
                 None => indices.param(at),
             };
             Param { name, ty: ty.clone() }
@@ -310,7 +310,7 @@ fn declare(
             max_pages: memory.of.maximum.map(pages).transpose()?,
         };
         let made = Made { kind, import: memory.import.clone(), exports: memory.exports.clone() };
-        storage(build, read.names.memories.get(&index), format!("memory{index}"), made);
+        storage(build, read.names.memories.get(index), format!("memory{index}"), made);
     }
     for (index, global) in (0u32..).zip(&read.globals) {
         let (of, initial) = &global.of;
@@ -321,7 +321,7 @@ fn declare(
         };
         let kind = StorageKind::Global { ty: ty.clone(), mutable: of.mutable, initial };
         let made = Made { kind, import: global.import.clone(), exports: global.exports.clone() };
-        let made = storage(build, read.names.globals.get(&index), format!("global{index}"), made);
+        let made = storage(build, read.names.globals.get(index), format!("global{index}"), made);
         indices.globals.push((made, ty));
     }
     let mut tables = Filling::of(read)?;
@@ -349,7 +349,7 @@ fn declare(
             import: table.import.clone(),
             exports: table.exports.clone(),
         };
-        let made = storage(build, read.names.tables.get(&index), format!("table{index}"), made);
+        let made = storage(build, read.names.tables.get(index), format!("table{index}"), made);
         indices.tables.push((made, ty));
     }
     for ((index, element), segment) in (0u32..).zip(&read.elements).zip(segments) {
@@ -365,7 +365,7 @@ fn declare(
                 };
                 let kind = StorageKind::Elements { ty, target, entries };
                 let made = Made { kind, import: None, exports: Vec::new() };
-                Some(storage(build, read.names.elements.get(&index), format!("elem{index}"), made))
+                Some(storage(build, read.names.elements.get(index), format!("elem{index}"), made))
             }
         };
         indices.elements.push(segment);
@@ -381,7 +381,7 @@ fn declare(
             import: None,
             exports: Vec::new(),
         };
-        indices.data.push(storage(build, read.names.data.get(&index), format!("data{index}"), made));
+        indices.data.push(storage(build, read.names.data.get(index), format!("data{index}"), made));
     }
     // Last, so that they take no name from what others name.
     for (index, custom) in read.customs.iter().enumerate() {
@@ -530,13 +530,13 @@ fn translate<'b>(
 ) -> Result<(), ImportError> {
     let (_, signature) = indices.function(index);
     let (params, results) = (&signature.params, signature.results.clone());
-    let names = read.names.locals.get(&index);
+    let names = read.names.locals.get(index);
     let mut locals = Locals::named(names);
     for (at, ty) in (0u16..).zip(params) {
         let cell = match written.contains(&at.into()) {
             false => Cell::Param(at),
             true => {
-                let name = names.and_then(|of| of.get(&u32::from(at)));
+                let name = names.and_then(|of| of.get(u32::from(at)));
                 let of = build.variable(name.map(|name| format!("{name}_var").into()), ty.clone());
                 build.var_set(of, build.param(at));
                 Cell::Variable(of)
@@ -553,7 +553,7 @@ fn translate<'b>(
         end += count;
         locals.ends.push((end, typed(ty, offset)?));
     }
-    let labels = Labels::new(read.names.labels.get(&index));
+    let labels = Labels::new(read.names.labels.get(index));
     let mut translated = Body::new(indices, build, locals, labels, results);
     let mut operators = code.get_operators_reader()?;
     while !operators.eof() {

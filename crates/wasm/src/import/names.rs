@@ -1,7 +1,8 @@
 //! Labels from the name section, and names that are each given once.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
 use lmlang_ir::Name;
 use lmlang_ir::refs::looks_like_ref;
 use wasmparser::{IndirectNameMap, NameMap, NameSectionReader};
@@ -10,14 +11,38 @@ use wasmparser::{IndirectNameMap, NameMap, NameSectionReader};
 #[derive(Debug, Default)]
 pub(super) struct Names {
     pub(super) module: Option<Name>,
-    pub(super) functions: BTreeMap<u32, Name>,
-    pub(super) locals: HashMap<u32, BTreeMap<u32, Name>>,
-    pub(super) labels: HashMap<u32, BTreeMap<u32, Name>>,
-    pub(super) globals: BTreeMap<u32, Name>,
-    pub(super) tables: BTreeMap<u32, Name>,
-    pub(super) memories: BTreeMap<u32, Name>,
-    pub(super) elements: BTreeMap<u32, Name>,
-    pub(super) data: BTreeMap<u32, Name>,
+    pub(super) functions: Indexed<Name>,
+    pub(super) locals: Indexed<Indexed<Name>>,
+    pub(super) labels: Indexed<Indexed<Name>>,
+    pub(super) globals: Indexed<Name>,
+    pub(super) tables: Indexed<Name>,
+    pub(super) memories: Indexed<Name>,
+    pub(super) elements: Indexed<Name>,
+    pub(super) data: Indexed<Name>,
+}
+
+/// What a name section says of some indices, which ascend in it and here.
+#[derive(Debug, Default)]
+pub(super) struct Indexed<T>(Vec<(u32, T)>);
+
+impl<T> FromIterator<(u32, T)> for Indexed<T> {
+    fn from_iter<I: IntoIterator<Item = (u32, T)>>(found: I) -> Indexed<T> {
+        let mut found: Vec<(u32, T)> = found.into_iter().collect();
+        if !found.is_sorted_by(|(index, _), (next, _)| index < next) {
+            // It is damaged: what it says last of an index counts.
+            found.reverse();
+            found.sort_by_key(|(index, _)| *index);
+            found.dedup_by_key(|(index, _)| *index);
+        }
+        Indexed(found)
+    }
+}
+
+impl<T> Indexed<T> {
+    pub(super) fn get(&self, index: u32) -> Option<&T> {
+        let at = self.0.binary_search_by_key(&index, |(index, _)| *index).ok()?;
+        Some(&self.0[at].1)
+    }
 }
 
 impl Names {
@@ -44,12 +69,12 @@ impl Names {
     }
 }
 
-fn read_map(of: NameMap<'_>) -> BTreeMap<u32, Name> {
+fn read_map(of: NameMap<'_>) -> Indexed<Name> {
     let found = of.into_iter().map_while(Result::ok).filter(|naming| !naming.name.is_empty());
     found.map(|naming| (naming.index, naming.name.into())).collect()
 }
 
-fn read_maps(of: IndirectNameMap<'_>) -> HashMap<u32, BTreeMap<u32, Name>> {
+fn read_maps(of: IndirectNameMap<'_>) -> Indexed<Indexed<Name>> {
     let found = of.into_iter().map_while(Result::ok);
     found.map(|naming| (naming.index, read_map(naming.names))).collect()
 }
@@ -57,18 +82,18 @@ fn read_maps(of: IndirectNameMap<'_>) -> HashMap<u32, BTreeMap<u32, Name>> {
 /// The labels of a function's blocks, in the order in which these begin.
 #[derive(Debug, Default)]
 pub(super) struct Labels<'m> {
-    names: Option<&'m BTreeMap<u32, Name>>,
+    names: Option<&'m Indexed<Name>>,
     begun: u32,
 }
 
 impl<'m> Labels<'m> {
-    pub(super) fn new(names: Option<&'m BTreeMap<u32, Name>>) -> Labels<'m> {
+    pub(super) fn new(names: Option<&'m Indexed<Name>>) -> Labels<'m> {
         Labels { names, begun: 0 }
     }
 
     /// A block begins: its label. Others around may have the same.
     pub(super) fn next(&mut self) -> Option<Name> {
-        let label = self.names.and_then(|names| names.get(&self.begun));
+        let label = self.names.and_then(|names| names.get(self.begun));
         self.begun += 1;
         label.map(|label| unlike_refs(label.clone()))
     }
@@ -82,8 +107,8 @@ fn unlike_refs(name: Name) -> Name {
 /// Names of one scope. Whoever comes later with a name that is taken gets a number behind it.
 #[derive(Debug, Default)]
 pub(super) struct Unique {
-    taken: HashSet<Name>,
-    next: HashMap<Name, u32>,
+    taken: HashSet<Name, RandomState>,
+    next: HashMap<Name, u32, RandomState>,
 }
 
 impl Unique {
@@ -100,5 +125,21 @@ impl Unique {
                 return name;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Indexed;
+
+    #[test]
+    fn what_is_said_last_of_an_index_counts() {
+        let check = |said: &[(u32, char)], expect: [Option<char>; 4]| {
+            let indexed: Indexed<char> = said.iter().copied().collect();
+            assert_eq!([0, 1, 2, 3].map(|index| indexed.get(index).copied()), expect);
+        };
+        check(&[], [None; 4]);
+        check(&[(0, 'a'), (2, 'b')], [Some('a'), None, Some('b'), None]);
+        check(&[(2, 'b'), (0, 'a'), (2, 'c'), (1, 'd')], [Some('a'), Some('d'), Some('c'), None]);
     }
 }
