@@ -71,8 +71,10 @@ impl PreparedFunction {
     /// A ref that two of its parts have.
     pub fn new(of: FuncRef, function: Arc<Function>) -> Result<PreparedFunction, StructureError> {
         let (body, head) = (&function.body, &function.head);
+        let homes = body.homes(of)?;
         let mut mentioned = Vec::new();
-        let homes = body.homes(of, |op| each_outer_mention(op, |outer| mentioned.push(outer.number)))?;
+        body.nodes()
+            .for_each(|(_, node)| each_outer_mention(node.op(), |outer| mentioned.push(outer.number)));
         let mut in_type = |ty: &Type| ty.each_named(&mut |named| mentioned.push(named.number()));
         head_types(head).for_each(&mut in_type);
         body.regions().for_each(|(_, region)| region.params.iter().for_each(|param| in_type(&param.ty)));
@@ -244,33 +246,24 @@ impl Program {
 }
 
 impl Body {
-    /// Where all of the function is found. Fails on a number that two of its entities have. Shows each operator on the
-    /// way: the nodes are many.
-    fn homes(&self, of: FuncRef, mut visit: impl FnMut(&Op)) -> Result<Trie<Home>, StructureError> {
-        let owned = |part: Ref| (part.number, Home::new(part.kind, of.number()));
-        let regions = self.regions().map(|(region, _)| owned(region.into()));
-        let variables = self.variables().map(|(variable, _)| owned(variable.into()));
-        let contracts = self.contracts().map(|(contract, _)| owned(contract.into()));
-        let function = (of.number(), Home::new(RefKind::Function, 0));
-        let mut others: Vec<(u64, Home)> = Vec::with_capacity(1 + self.counts.regions as usize);
-        others.push(function);
-        others.extend(regions.chain(variables).chain(contracts));
-        others.sort_unstable_by_key(|(number, _)| *number);
-        let mut homes: Vec<(u64, Home)> = Vec::with_capacity(self.counts.nodes as usize + others.len());
-        let mut next = 0;
-        self.nodes().for_each(|(node, found)| {
-            while let Some(other) = others.get(next).filter(|(number, _)| *number < node.number()) {
-                homes.push(*other);
-                next += 1;
+    /// Where all of the function is found. Fails on a number that two of its entities have.
+    fn homes(&self, of: FuncRef) -> Result<Trie<Home>, StructureError> {
+        let home = |kind| Home::new(kind, of.number());
+        let parts = [
+            (RefKind::Node, self.nodes.keys_with(home(RefKind::Node))),
+            (RefKind::Region, self.regions.keys_with(home(RefKind::Region))),
+            (RefKind::Variable, self.variables.keys_with(home(RefKind::Variable))),
+            (RefKind::Contract, self.contracts.keys_with(home(RefKind::Contract))),
+        ];
+        let mut homes = Trie::new();
+        homes.insert(of.number(), Home::new(RefKind::Function, 0));
+        for (kind, part) in parts {
+            if let Some(number) = homes.shared_key(&part) {
+                return Err(StructureError::Exists(Ref { kind, number }));
             }
-            homes.push(owned(node.into()));
-            visit(found.op());
-        });
-        homes.extend_from_slice(&others[next..]);
-        match homes.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
-            Some(twice) => Err(StructureError::Exists(Ref { kind: twice[1].1.kind(), number: twice[1].0 })),
-            None => Ok(Trie::of_ascending(&mut homes)),
+            homes.absorb(part);
         }
+        Ok(homes)
     }
 
     /// The refs of everything in the body.
