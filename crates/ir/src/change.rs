@@ -282,9 +282,19 @@ fn head_types(head: &FunctionHead) -> impl Iterator<Item = &Type> {
 
 /// Calls `visit` with each entity outside of the function that an operator names.
 fn each_outer_mention(op: &Op, mut visit: impl FnMut(Ref)) {
-    let local = op.spec().attr == AttrKind::Variable;
     op.each_mention(&mut |mentioned| {
-        if mentioned.kind != RefKind::Node && !local {
+        // The op table is asked about variables alone: most operators name nothing, or a node.
+        let inside = match mentioned.kind {
+            RefKind::Node => true,
+            RefKind::Variable => matches!(op.spec().attr, AttrKind::Variable),
+            RefKind::Module
+            | RefKind::Type
+            | RefKind::Member
+            | RefKind::Function
+            | RefKind::Region
+            | RefKind::Contract => false,
+        };
+        if !inside {
             visit(mentioned);
         }
     });

@@ -330,7 +330,6 @@ impl Op {
     /// Calls `visit` with each entity that the operator names: functions, types, members' types, variables, exit
     /// targets. An entity may be visited more than once.
     pub fn each_mention(&self, visit: &mut impl FnMut(Ref)) {
-        let types = |visit: &mut dyn FnMut(Ref), of: &Type| of.each_named(&mut |named| visit(named.into()));
         match &self.attr {
             Attr::None
             | Attr::Scalar(_)
@@ -338,19 +337,48 @@ impl Op {
             | Attr::Const(_)
             | Attr::Index(_)
             | Attr::Memory(_) => {}
-            Attr::Type(of) => types(visit, of),
             Attr::Named(of) | Attr::Field(of, _) => visit((*of).into()),
-            Attr::Variant(of) => types(visit, &of.owner()),
             Attr::Function(of) => visit((*of).into()),
             Attr::Variable(of) => visit((*of).into()),
+            Attr::Entries(table, from) => {
+                visit((*table).into());
+                visit((*from).into());
+            }
+            Attr::Exit(target) => visit((*target).into()),
+            Attr::Type(_)
+            | Attr::Variant(_)
+            | Attr::Signature(_)
+            | Attr::Indirect(..)
+            | Attr::Control(_)
+            | Attr::Match(_)
+            | Attr::Switch(_)
+            | Attr::Raw(_) => self.each_mention_inside(visit),
+        }
+    }
+
+    /// The same for attributes in which any number of entities may be named. They are rarer, and take more room than what
+    /// is written out wherever somebody asks.
+    fn each_mention_inside(&self, visit: &mut dyn FnMut(Ref)) {
+        let types = |visit: &mut dyn FnMut(Ref), of: &Type| of.each_named(&mut |named| visit(named.into()));
+        match &self.attr {
+            Attr::None
+            | Attr::Scalar(_)
+            | Attr::Convert(..)
+            | Attr::Const(_)
+            | Attr::Index(_)
+            | Attr::Memory(_)
+            | Attr::Named(_)
+            | Attr::Field(..)
+            | Attr::Function(_)
+            | Attr::Variable(_)
+            | Attr::Entries(..)
+            | Attr::Exit(_) => {}
+            Attr::Type(of) => types(visit, of),
+            Attr::Variant(of) => types(visit, &of.owner()),
             Attr::Signature(of) => of.params.iter().chain(&of.results).for_each(|part| types(visit, part)),
             Attr::Indirect(table, of) => {
                 visit((*table).into());
                 of.params.iter().chain(&of.results).for_each(|part| types(visit, part));
-            }
-            Attr::Entries(table, from) => {
-                visit((*table).into());
-                visit((*from).into());
             }
             Attr::Control(control) => control.results.iter().for_each(|part| types(visit, part)),
             Attr::Match(cases) => {
@@ -362,7 +390,6 @@ impl Op {
                     }
                 }
             }
-            Attr::Exit(target) => visit((*target).into()),
             Attr::Switch(targets) => {
                 targets.iter().filter_map(|exit| exit.target()).for_each(|node| visit(node.into()))
             }
