@@ -203,7 +203,12 @@ impl Program {
     /// The same with a function that somebody has looked through already.
     pub fn add_prepared_function(&mut self, prepared: PreparedFunction) -> Result<(), StructureError> {
         let PreparedFunction { of, function, homes, mentioned } = prepared;
-        self.index.claim_all(homes)?;
+        // Apart from its parts, whose numbers are elsewhere: these change hands as whole subtries then.
+        self.claim(of.into())?;
+        if let Err(error) = self.index.claim_all(homes) {
+            self.index.homes.remove(of.number());
+            return Err(error);
+        }
         self.index.functions += 1;
         self.index.counts.add(function.body.counts);
         self.index.name(Some(function.head.module), &function.head.name, of.number());
@@ -246,7 +251,7 @@ impl Program {
 }
 
 impl Body {
-    /// Where all of the function is found. Fails on a number that two of its entities have.
+    /// Where the parts of the function are found. Fails on a number that two of them have.
     fn homes(&self, of: FuncRef) -> Result<Trie<Home>, StructureError> {
         let home = |kind| Home::new(kind, of.number());
         let parts = [
@@ -256,7 +261,6 @@ impl Body {
             (RefKind::Contract, self.contracts.keys_with(home(RefKind::Contract))),
         ];
         let mut homes = Trie::new();
-        homes.insert(of.number(), Home::new(RefKind::Function, 0));
         for (kind, part) in parts {
             if let Some(number) = homes.shared_key(&part) {
                 return Err(StructureError::Exists(Ref { kind, number }));
@@ -309,7 +313,7 @@ impl Index {
         Ok(())
     }
 
-    /// Claims the numbers of a whole function, or none of them.
+    /// Claims the numbers of all parts of a function, or none of them.
     fn claim_all(&mut self, homes: Trie<Home>) -> Result<(), StructureError> {
         let taken = self.homes.shared_key(&homes);
         if let Some((number, home)) = taken.and_then(|number| Some((number, homes.get(number)?))) {
