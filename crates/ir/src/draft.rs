@@ -41,6 +41,9 @@ pub struct Draft {
     variables: Vec<(u64, Variable)>,
     contracts: Vec<(u64, Contract)>,
     uses: Uses,
+    /// Each region with its nodes behind it, and where each of them ends: empty but while they are ordered.
+    sequences: Vec<u64>,
+    ends: Vec<usize>,
 }
 
 impl Draft {
@@ -201,23 +204,25 @@ impl Draft {
     }
 
     /// The orders of all regions; the nodes are as they came. The error is a number that stands in them twice.
-    fn order(&self) -> Result<Order, u64> {
-        // Region by region, each behind itself.
-        let mut ends = Vec::with_capacity(self.regions.len());
+    fn order(&mut self) -> Result<Order, u64> {
+        self.sequences.resize(self.regions.len() + self.nodes.len(), 0);
         let mut total = 0;
-        let mut all = vec![0; self.regions.len() + self.nodes.len()];
         for (number, region) in &self.regions {
-            all[total] = *number;
-            ends.push(total + 1);
+            self.sequences[total] = *number;
+            self.ends.push(total + 1);
             total += 1 + region.len();
         }
         for ((number, _), region) in self.nodes.iter().zip(&self.inside) {
-            let end = &mut ends[*region as usize];
-            all[*end] = *number;
+            let end = &mut self.ends[*region as usize];
+            self.sequences[*end] = *number;
             *end += 1;
         }
+        let (all, ends) = (&self.sequences[..], &self.ends[..]);
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        Order::of_sequences(starts.zip(&ends).map(|(start, end)| &all[start..*end]))
+        let order = Order::of_sequences(starts.zip(ends).map(|(start, end)| &all[start..*end]));
+        self.sequences.clear();
+        self.ends.clear();
+        order
     }
 
     /// What the nodes refer to, and what that comes to; they are sorted.
