@@ -1,11 +1,11 @@
 //! Functions are put together on other threads while the next ones are read: that is about half of what taking a module in
 //! takes, and no function waits for another. They are handed over by the batch. Whoever reads puts a batch together
-//! itself where the others have enough to do, so that nobody waits for anybody before the end.
+//! itself where the others have enough to do, and what is left at the end, so that nobody waits for anybody.
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::{Scope, ScopedJoinHandle, available_parallelism};
 
 use lmlang_ir::change::PreparedFunction;
@@ -24,7 +24,7 @@ const BATCH: usize = 2 << 10;
 /// What a function counts beside its body.
 const HEAD: usize = 64;
 
-/// How many batches wait for a thread at most: few, so that few drafts are in use, and what is in them is still near.
+/// How many batches wait for each thread at most: few, so that few drafts are in use, and what is in them is still near.
 const AHEAD: usize = 4;
 
 const WHOLE: &str = "what was read of a function holds together, under fresh refs";
@@ -37,26 +37,29 @@ pub(super) struct Given {
     pub(super) body: Option<Box<Draft>>,
 }
 
-/// Functions that were put together one after another.
-type Done = Vec<PreparedFunction>;
+/// Functions that come one after another, and the place of the batch among all.
+struct Batch<T> {
+    at: usize,
+    functions: Vec<T>,
+}
+
+/// Batches that wait for whoever has time.
+type Queue = Mutex<Receiver<Batch<Given>>>;
 
 /// Puts functions together, on other threads if there are any.
 pub(super) struct Assembly<'scope> {
-    helpers: Vec<Helper<'scope>>,
+    helpers: Vec<ScopedJoinHandle<'scope, Vec<Batch<PreparedFunction>>>>,
+    waiting: SyncSender<Batch<Given>>,
+    queue: Arc<Queue>,
     /// The batch that is handed over next, and the bytes of it.
     next: Vec<Given>,
     bytes: usize,
-    /// For each batch which helper has it; nothing for one that was put together here.
-    taken: Vec<Option<usize>>,
+    /// How many batches came before.
+    given: usize,
     /// What was put together here.
-    here: Vec<Done>,
+    here: Vec<Batch<PreparedFunction>>,
     emptied: Sender<Box<Draft>>,
     empty: Receiver<Box<Draft>>,
-}
-
-struct Helper<'scope> {
-    work: SyncSender<Vec<Given>>,
-    thread: ScopedJoinHandle<'scope, Vec<Done>>,
 }
 
 /// How many threads beside the one that reads help with a module of so many bytes.
@@ -69,14 +72,16 @@ pub(super) fn helpers(bytes: usize) -> usize {
 impl<'scope> Assembly<'scope> {
     pub(super) fn new(scope: &'scope Scope<'scope, '_>, helpers: usize) -> Assembly<'scope> {
         let (emptied, empty) = channel();
+        // Without helpers nothing fits in.
+        let (waiting, queue) = sync_channel(AHEAD * helpers);
+        let queue = Arc::new(Mutex::new(queue));
         let helper = |_| {
-            let (work, given) = sync_channel::<Vec<Given>>(AHEAD);
-            let emptied = emptied.clone();
-            let thread = scope.spawn(move || given.into_iter().map(|of| assemble(of, &emptied)).collect());
-            Helper { work, thread }
+            let (queue, emptied) = (Arc::clone(&queue), emptied.clone());
+            scope.spawn(move || work_off(&queue, &emptied))
         };
         let helpers = (0..helpers).map(helper).collect();
-        Assembly { helpers, next: Vec::new(), bytes: 0, taken: Vec::new(), here: Vec::new(), emptied, empty }
+        let (next, here) = (Vec::new(), Vec::new());
+        Assembly { helpers, waiting, queue, next, bytes: 0, given: 0, here, emptied, empty }
     }
 
     /// An empty draft, with the room of one that was used if there is such.
@@ -93,45 +98,39 @@ impl<'scope> Assembly<'scope> {
         }
     }
 
-    /// Gives the batch to the next helper that has room for it.
+    /// Gives the batch to whoever has time for it. If all have enough to do, it is put together here.
     fn hand_over(&mut self) {
-        let mut batch = std::mem::take(&mut self.next);
+        let batch = Batch { at: self.given, functions: std::mem::take(&mut self.next) };
+        self.given += 1;
         self.bytes = 0;
-        for at in 0..self.helpers.len() {
-            let at = (self.taken.len() + at) % self.helpers.len();
-            match self.helpers[at].work.try_send(batch) {
-                Ok(()) => {
-                    self.taken.push(Some(at));
-                    return;
-                }
-                // One that has panicked takes nothing more. Whoever waits for it learns that.
-                Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) => batch = back,
-            }
+        let handed_over = self.waiting.try_send(batch);
+        if let Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) = handed_over {
+            self.here.push(assemble(batch, &self.emptied));
         }
-        self.taken.push(None);
-        self.here.push(assemble(batch, &self.emptied));
     }
 
     /// All functions, in the order in which they were given.
-    pub(super) fn finish(mut self) -> Done {
+    pub(super) fn finish(mut self) -> Vec<PreparedFunction> {
         self.hand_over();
-        let wait = |Helper { work, thread }| {
-            drop(work);
-            thread.join().unwrap_or_else(|panic| resume_unwind(panic)).into_iter()
-        };
-        let mut done: Vec<_> = self.helpers.into_iter().map(wait).collect();
-        let mut here = self.here.into_iter();
-        let batch = |helper: Option<usize>| match helper {
-            Some(at) => done[at].next(),
-            None => here.next(),
-        };
-        self.taken.into_iter().filter_map(batch).flatten().collect()
+        drop(self.waiting);
+        let mut done = self.here;
+        done.extend(work_off(&self.queue, &self.emptied));
+        for helper in self.helpers {
+            done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        done.sort_unstable_by_key(|batch| batch.at);
+        done.into_iter().flat_map(|batch| batch.functions).collect()
     }
 }
 
-/// Puts the functions of a batch together.
-fn assemble(batch: Vec<Given>, emptied: &Sender<Box<Draft>>) -> Done {
-    let function = |Given { of, head, body }| {
+/// Puts batches together until none waits and none will come.
+fn work_off(queue: &Queue, emptied: &Sender<Box<Draft>>) -> Vec<Batch<PreparedFunction>> {
+    let next = || queue.lock().expect("who waits for a batch does not panic").recv().ok();
+    std::iter::from_fn(next).map(|batch| assemble(batch, emptied)).collect()
+}
+
+fn assemble(batch: Batch<Given>, emptied: &Sender<Box<Draft>>) -> Batch<PreparedFunction> {
+    let whole = |Given { of, head, body }| {
         let function = match body {
             None => Function::new(head),
             Some(mut draft) => {
@@ -143,7 +142,7 @@ fn assemble(batch: Vec<Given>, emptied: &Sender<Box<Draft>>) -> Done {
         };
         PreparedFunction::new(of, Arc::new(function)).expect(WHOLE)
     };
-    batch.into_iter().map(function).collect()
+    Batch { at: batch.at, functions: batch.functions.into_iter().map(whole).collect() }
 }
 
 #[cfg(test)]
@@ -170,6 +169,7 @@ mod tests {
                 }
                 assembly.finish()
             });
+            assert_eq!(done.len(), all.len(), "{helpers}");
             done.into_iter().for_each(|function| build.add_function(function));
             for of in all {
                 let function = program.function(of).expect("it was given");
