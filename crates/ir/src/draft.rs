@@ -40,8 +40,16 @@ pub struct Draft {
     apart: Vec<u32>,
     variables: Vec<(u64, Variable)>,
     contracts: Vec<(u64, Contract)>,
+    workspace: Workspace,
+}
+
+/// What is needed while a function is put together, and as large as it is.
+///
+/// Each draft has one. Whoever puts the functions of many drafts together has one for all of them.
+#[derive(Debug, Default)]
+pub struct Workspace {
     uses: Uses,
-    /// Each region with its nodes behind it, and where each of them ends: empty but while they are ordered.
+    /// Each region with its nodes behind it, and where each of them ends.
     sequences: Vec<u64>,
     ends: Vec<usize>,
 }
@@ -154,7 +162,23 @@ impl Draft {
     ///
     /// Refs that occur twice, owners that are missing, and nodes that stand inside of themselves.
     pub fn finish(&mut self, head: FunctionHead) -> Result<Function, StructureError> {
-        let body = self.body();
+        let mut workspace = std::mem::take(&mut self.workspace);
+        let function = self.finish_in(&mut workspace, head);
+        self.workspace = workspace;
+        function
+    }
+
+    /// The same in a workspace that others use before and after.
+    ///
+    /// # Errors
+    ///
+    /// As [`Draft::finish`].
+    pub fn finish_in(
+        &mut self,
+        workspace: &mut Workspace,
+        head: FunctionHead,
+    ) -> Result<Function, StructureError> {
+        let body = self.body(workspace);
         self.clear();
         Ok(Function { head: Arc::new(head), body: body?, hash: OnceLock::new(), code: OnceLock::new() })
     }
@@ -171,10 +195,11 @@ impl Draft {
         self.contracts.clear();
     }
 
-    fn body(&mut self) -> Result<Body, StructureError> {
-        let order = self.order().map_err(|twice| StructureError::Exists(NodeRef::of_key(twice).into()))?;
+    fn body(&mut self, workspace: &mut Workspace) -> Result<Body, StructureError> {
+        let order =
+            self.order(workspace).map_err(|twice| StructureError::Exists(NodeRef::of_key(twice).into()))?;
         sort(&mut self.nodes, |number| NodeRef::of_key(number).into())?;
-        let (users, mut counts) = self.users();
+        let (users, mut counts) = self.users(&mut workspace.uses);
         counts.regions = self.regions.len() as u64;
         let followers = |(_, region): &(u64, Region)| u64::from(region.length).saturating_sub(1);
         counts.control_edges += self.regions.iter().map(followers).sum::<u64>();
@@ -204,29 +229,29 @@ impl Draft {
     }
 
     /// The orders of all regions; the nodes are as they came. The error is a number that stands in them twice.
-    fn order(&mut self) -> Result<Order, u64> {
-        self.sequences.resize(self.regions.len() + self.nodes.len(), 0);
+    fn order(&self, workspace: &mut Workspace) -> Result<Order, u64> {
+        let Workspace { sequences, ends, uses: _ } = workspace;
+        sequences.clear();
+        sequences.resize(self.regions.len() + self.nodes.len(), 0);
+        ends.clear();
         let mut total = 0;
         for (number, region) in &self.regions {
-            self.sequences[total] = *number;
-            self.ends.push(total + 1);
+            sequences[total] = *number;
+            ends.push(total + 1);
             total += 1 + region.len();
         }
         for ((number, _), region) in self.nodes.iter().zip(&self.inside) {
-            let end = &mut self.ends[*region as usize];
-            self.sequences[*end] = *number;
+            let end = &mut ends[*region as usize];
+            sequences[*end] = *number;
             *end += 1;
         }
-        let (all, ends) = (&self.sequences[..], &self.ends[..]);
+        let (all, ends) = (&sequences[..], &ends[..]);
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        let order = Order::of_sequences(starts.zip(ends).map(|(start, end)| &all[start..*end]));
-        self.sequences.clear();
-        self.ends.clear();
-        order
+        Order::of_sequences(starts.zip(ends).map(|(start, end)| &all[start..*end]))
     }
 
     /// What the nodes refer to, and what that comes to; they are sorted.
-    fn users(&mut self) -> (Users, Counts) {
+    fn users(&self, uses: &mut Uses) -> (Users, Counts) {
         let mut counts = Counts { nodes: self.nodes.len() as u64, ..Counts::default() };
         let near = match &self.nodes[..] {
             [(first, _), .., (last, _)] => *first..last + 1,
@@ -238,16 +263,16 @@ impl Draft {
                 match source {
                     Some(source) => {
                         counts.data_edges += 1;
-                        self.uses.push(source.number(), Use { node: of, input: Some(input) });
+                        uses.push(source.number(), Use { node: of, input: Some(input) });
                     }
                     None => counts.holes += 1,
                 }
             }
             counts.control_edges += control_edges(node);
             let named = Use { node: of, input: None };
-            node.op().each_mention(&mut |mentioned| self.uses.push(mentioned.number, named));
+            node.op().each_mention(&mut |mentioned| uses.push(mentioned.number, named));
         }
-        (self.uses.take(near), counts)
+        (uses.take(near), counts)
     }
 
     /// Checks that every region leads outwards to one of the function or of a contract.

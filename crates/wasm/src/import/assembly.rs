@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::{Scope, ScopedJoinHandle, available_parallelism};
 
 use lmlang_ir::change::PreparedFunction;
-use lmlang_ir::draft::Draft;
+use lmlang_ir::draft::{Draft, Workspace};
 use lmlang_ir::{FuncRef, Function, FunctionHead};
 
 /// Bytes of a module that is worth threads of its own.
@@ -58,6 +58,7 @@ pub(super) struct Assembly<'scope> {
     given: usize,
     /// What was put together here.
     here: Vec<Batch<PreparedFunction>>,
+    workspace: Workspace,
     emptied: Sender<Box<Draft>>,
     empty: Receiver<Box<Draft>>,
 }
@@ -77,11 +78,21 @@ impl<'scope> Assembly<'scope> {
         let queue = Arc::new(Mutex::new(queue));
         let helper = |_| {
             let (queue, emptied) = (Arc::clone(&queue), emptied.clone());
-            scope.spawn(move || work_off(&queue, &emptied))
+            scope.spawn(move || work_off(&queue, &mut Workspace::default(), &emptied))
         };
         let helpers = (0..helpers).map(helper).collect();
-        let (next, here) = (Vec::new(), Vec::new());
-        Assembly { helpers, waiting, queue, next, bytes: 0, given: 0, here, emptied, empty }
+        Assembly {
+            helpers,
+            waiting,
+            queue,
+            next: Vec::new(),
+            bytes: 0,
+            given: 0,
+            here: Vec::new(),
+            workspace: Workspace::default(),
+            emptied,
+            empty,
+        }
     }
 
     /// An empty draft, with the room of one that was used if there is such.
@@ -105,7 +116,7 @@ impl<'scope> Assembly<'scope> {
         self.bytes = 0;
         let handed_over = self.waiting.try_send(batch);
         if let Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) = handed_over {
-            self.here.push(assemble(batch, &self.emptied));
+            self.here.push(assemble(batch, &mut self.workspace, &self.emptied));
         }
     }
 
@@ -114,7 +125,7 @@ impl<'scope> Assembly<'scope> {
         self.hand_over();
         drop(self.waiting);
         let mut done = self.here;
-        done.extend(work_off(&self.queue, &self.emptied));
+        done.extend(work_off(&self.queue, &mut self.workspace, &self.emptied));
         for helper in self.helpers {
             done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
@@ -124,17 +135,25 @@ impl<'scope> Assembly<'scope> {
 }
 
 /// Puts batches together until none waits and none will come.
-fn work_off(queue: &Queue, emptied: &Sender<Box<Draft>>) -> Vec<Batch<PreparedFunction>> {
+fn work_off(
+    queue: &Queue,
+    workspace: &mut Workspace,
+    emptied: &Sender<Box<Draft>>,
+) -> Vec<Batch<PreparedFunction>> {
     let next = || queue.lock().expect("who waits for a batch does not panic").recv().ok();
-    std::iter::from_fn(next).map(|batch| assemble(batch, emptied)).collect()
+    std::iter::from_fn(next).map(|batch| assemble(batch, workspace, emptied)).collect()
 }
 
-fn assemble(batch: Batch<Given>, emptied: &Sender<Box<Draft>>) -> Batch<PreparedFunction> {
+fn assemble(
+    batch: Batch<Given>,
+    workspace: &mut Workspace,
+    emptied: &Sender<Box<Draft>>,
+) -> Batch<PreparedFunction> {
     let whole = |Given { of, head, body }| {
         let function = match body {
             None => Function::new(head),
             Some(mut draft) => {
-                let function = draft.finish(head).expect(WHOLE);
+                let function = draft.finish_in(workspace, head).expect(WHOLE);
                 // Whoever has read all functions takes none back.
                 emptied.send(draft).ok();
                 function
