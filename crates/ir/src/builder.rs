@@ -425,21 +425,22 @@ impl<G: Grow> FunctionBuilder<'_, G> {
         region
     }
 
+    /// Adds a node that owns regions, and these under refs that were handed out before.
     fn owner(
         &mut self,
         op: Op,
         inputs: impl IntoIterator<Item = Source>,
-        regions: Vec<(RegionRole, Vec<RegionParam>)>,
-    ) -> (NodeRef, Vec<RegionRef>) {
-        let refs: Vec<RegionRef> = regions.iter().map(|_| RegionRef::of_key(self.number())).collect();
+        refs: &[RegionRef],
+        regions: impl IntoIterator<Item = (RegionRole, Vec<RegionParam>)>,
+    ) -> NodeRef {
         let content =
-            NodeContent { regions: refs.clone(), ..NodeContent::new(op, inputs.into_iter().map(Some)) };
+            NodeContent { regions: refs.to_vec(), ..NodeContent::new(op, inputs.into_iter().map(Some)) };
         let node = self.insert(content);
         for (of, (role, params)) in refs.iter().zip(regions) {
             let region = Region::new(RegionOwner::Node(node), role, params);
             self.function.add_region(*of, region).expect(FRESH);
         }
-        (node, refs)
+        node
     }
 
     fn control<const N: usize>(
@@ -452,8 +453,8 @@ impl<G: Grow> FunctionBuilder<'_, G> {
     ) -> Owner<N> {
         let attr = Attr::Control(Arc::new(Control { label, results }));
         let op = Op::new(code, attr).expect("blocks, loops and ifs take a control attribute");
-        let (node, refs) = self.owner(op, inputs, regions.into());
-        Owner { node, regions: refs.try_into().expect("as many refs as regions") }
+        let refs: [RegionRef; N] = std::array::from_fn(|_| RegionRef::of_key(self.number()));
+        Owner { node: self.owner(op, inputs, &refs, regions), regions: refs }
     }
 
     /// Adds a `block`; its region is yet to be filled.
@@ -502,7 +503,8 @@ impl<G: Grow> FunctionBuilder<'_, G> {
             regions.push((RegionRole::Default, Vec::new()));
         }
         let op = Op::new(Opcode::Match, Attr::Match(Arc::new(cases))).expect("a match takes its cases");
-        self.owner(op, [value], regions)
+        let refs: Vec<RegionRef> = regions.iter().map(|_| RegionRef::of_key(self.number())).collect();
+        (self.owner(op, [value], &refs, regions), refs)
     }
 
     /// Adds a `yield`.
