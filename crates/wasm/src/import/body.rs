@@ -113,6 +113,22 @@ impl<'m, 'b> Body<'m, 'b> {
             self.pass_over(operator);
             return Ok(());
         }
+        match *operator {
+            // More than half of all instructions are one of these.
+            Operator::LocalGet { local_index } => self.get(local_index),
+            Operator::LocalSet { local_index } => self.set(local_index),
+            Operator::LocalTee { local_index } => {
+                self.set(local_index);
+                self.get(local_index);
+            }
+            Operator::I32Const { value } => self.constant(Const::I32(value)),
+            _ => return self.look_up(operator, offset),
+        }
+        Ok(())
+    }
+
+    /// Takes an instruction in that is in one of the tables, or has its own way.
+    fn look_up(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
         if let Some((code, attr)) = plain::of_operator(operator) {
             self.plain(code, attr);
             return Ok(());
@@ -213,12 +229,6 @@ impl<'m, 'b> Body<'m, 'b> {
                 let (b, a) = (self.pop(), self.pop());
                 self.select(condition, a, b, ty);
             }
-            Operator::LocalGet { local_index } => self.get(local_index),
-            Operator::LocalSet { local_index } => self.set(local_index),
-            Operator::LocalTee { local_index } => {
-                self.set(local_index);
-                self.get(local_index);
-            }
             Operator::GlobalGet { global_index } => {
                 let (of, ty) = self.indices.global(global_index);
                 let ty = ty.clone();
@@ -231,7 +241,6 @@ impl<'m, 'b> Body<'m, 'b> {
                 let value = self.pop_as(&ty);
                 self.build.op(Opcode::GlobalSet, Attr::Variable(of), [value]);
             }
-            Operator::I32Const { value } => self.constant(Const::I32(value)),
             Operator::I64Const { value } => self.constant(Const::I64(value)),
             Operator::F32Const { value } => self.constant(Const::F32(value.bits())),
             Operator::F64Const { value } => self.constant(Const::F64(value.bits())),
