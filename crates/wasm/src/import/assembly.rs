@@ -74,7 +74,7 @@ impl<'scope> Assembly<'scope> {
     pub(super) fn new(scope: &'scope Scope<'scope, '_>, helpers: usize) -> Assembly<'scope> {
         let (emptied, empty) = channel();
         // Without helpers nothing fits in.
-        let (waiting, queue) = sync_channel(AHEAD * helpers);
+        let (waiting, queue) = sync_channel::<Batch<Given>>(AHEAD * helpers);
         let queue = Arc::new(Mutex::new(queue));
         let helper = |_| {
             let (queue, emptied) = (Arc::clone(&queue), emptied.clone());
