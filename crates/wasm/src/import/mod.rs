@@ -254,7 +254,7 @@ fn declare(
     let mut heads = Vec::with_capacity(read.functions.len());
     let mut unique = Unique::default();
     for (index, function) in (0u32..).zip(&read.functions) {
-        let signature = indices.signature(function.of).clone();
+        let signature = indices.signature(function.of);
         room.take(signature.params.len() + signature.results.len(), function.offset)?;
         let name = read.names.functions.get(index).cloned();
         let name = name.or_else(|| function.exports.first().cloned());
@@ -277,7 +277,7 @@ fn declare(
                 name,
                 home,
                 (0u32..).zip(&signature.params).map(param).collect(),
-                signature.results,
+                signature.results.clone(),
             )
         };
         heads.push(head);
@@ -557,7 +557,8 @@ fn translate<'b>(
     let mut translated = Body::new(indices, build, locals, labels, results);
     let mut operators = code.get_operators_reader()?;
     while !operators.eof() {
-        let (operator, offset) = operators.read_with_offset()?;
+        let offset = operators.original_position();
+        let operator = operators.read()?;
         if raw::is_carried(&operator) {
             let at = |position: u64| (position - code.range().start) as usize;
             let bytes = &code.as_bytes()[at(offset)..at(operators.original_position())];
