@@ -169,10 +169,13 @@ fn inside<T: Clone>(
 fn joined<T: Clone>(a: &Leaf<T>, b: &Leaf<T>) -> Leaf<T> {
     let mask = a.mask | b.mask;
     let mut items = Vec::with_capacity(mask.count_ones() as usize);
-    for key in (0..WIDTH as u64).filter(|key| mask >> key & 1 != 0) {
-        let side = if b.mask >> key & 1 != 0 { b } else { a };
-        let (_, index) = side.index(key);
-        items.extend(side.items.get(index).cloned());
+    let (mut of_a, mut of_b) = (a.items.iter(), b.items.iter());
+    for key in 0..WIDTH {
+        let before = if a.mask >> key & 1 != 0 { of_a.next() } else { None };
+        let after = if b.mask >> key & 1 != 0 { of_b.next() } else { None };
+        if let Some(item) = after.or(before) {
+            items.push(item.clone());
+        }
     }
     Leaf { hash: OnceLock::new(), prefix: a.prefix, mask, items }
 }
