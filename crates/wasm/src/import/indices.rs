@@ -1,5 +1,7 @@
 //! What the indices of a module name.
 
+use std::sync::LazyLock;
+
 use lmlang_ir::{FuncRef, Name, Signature, Type, VarRef};
 
 /// What the indices of a module name.
@@ -12,20 +14,15 @@ pub(super) struct Indices {
     /// Nothing for a segment that nobody names any more.
     pub(super) elements: Vec<Option<VarRef>>,
     pub(super) data: Vec<VarRef>,
-    /// What the first parameters of functions and of loops are called that have no name of their own.
-    params: Vec<Name>,
 }
+
+/// What the first parameters of functions and of loops are called that have no name of their own, in every module.
+static PARAMS: LazyLock<Vec<Name>> = LazyLock::new(|| (0..16).map(|at| format!("p{at}").into()).collect());
 
 impl Indices {
     /// Of some types; nothing is there yet.
     pub(super) fn of(types: &[Signature]) -> Indices {
-        let params = (0..16).map(|at| format!("p{at}").into()).collect();
-        Indices { types: types.to_vec(), params, ..Indices::default() }
-    }
-
-    /// What a parameter is called that has no name.
-    pub(super) fn param(&self, at: u32) -> Name {
-        self.params.get(at as usize).cloned().unwrap_or_else(|| format!("p{at}").into())
+        Indices { types: types.to_vec(), ..Indices::default() }
     }
 
     pub(super) fn signature(&self, index: u32) -> &Signature {
@@ -54,4 +51,9 @@ impl Indices {
     pub(super) fn data(&self, index: u32) -> VarRef {
         self.data[index as usize]
     }
+}
+
+/// What a parameter is called that has no name.
+pub(super) fn unnamed_param(at: u32) -> Name {
+    PARAMS.get(at as usize).cloned().unwrap_or_else(|| format!("p{at}").into())
 }

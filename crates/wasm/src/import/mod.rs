@@ -29,7 +29,7 @@ use wast::parser::{self, ParseBuffer};
 
 use self::assembly::Assembly;
 use self::body::Body;
-use self::indices::Indices;
+use self::indices::{Indices, unnamed_param};
 use self::locals::{Cell, Locals};
 use self::mnemonic::mnemonic;
 use self::names::{Labels, Unique};
@@ -264,8 +264,8 @@ fn declare(
         let mut params = Unique::default();
         let param = |(at, ty): (u32, &Type)| {
             let name = match locals {
-                Some(of) => params.name(of.get(at).cloned().unwrap_or_else(|| indices.param(at))),
-                None => indices.param(at),
+                Some(of) => params.name(of.get(at).cloned().unwrap_or_else(|| unnamed_param(at))),
+                None => unnamed_param(at),
             };
             Param { name, ty: ty.clone() }
         };

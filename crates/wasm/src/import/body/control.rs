@@ -3,6 +3,7 @@
 use lmlang_ir::{Exit, RegionRef, Signature, Source, Type};
 use wasmparser::{BlockType, BrTable};
 
+use super::super::indices::unnamed_param;
 use super::super::{ImportError, value_type};
 use super::{Body, Frame, Kind, Operand, Types};
 
@@ -30,8 +31,8 @@ impl Body<'_, '_> {
         self.values += results.len();
         let owner = match kind {
             Kind::Loop => {
-                let (indices, named) = (self.indices, (0u32..).zip(params.iter().zip(&values)));
-                let named = named.map(|(at, (ty, value))| (indices.param(at), ty.clone(), *value));
+                let named = (0u32..).zip(params.iter().zip(&values));
+                let named = named.map(|(at, (ty, value))| (unnamed_param(at), ty.clone(), *value));
                 self.build.loop_(label, named, results.to_vec())
             }
             _ => self.build.block(label, results.to_vec()),
