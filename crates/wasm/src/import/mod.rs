@@ -122,7 +122,7 @@ pub fn binary(text: &str) -> Result<Vec<u8>, ImportError> {
 ///
 /// What is no valid module, or one by proposals that programs do not follow, or too large.
 pub fn check(module: &[u8]) -> Result<(), ImportError> {
-    valid::validate(module, features()).map(drop)
+    valid::validate(module, features(), || ()).map(drop)
 }
 
 /// How far an import is.
@@ -162,8 +162,8 @@ pub fn import_watched(
     refs: &mut RefAllocator,
     go_on: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Option<Program>, ImportError> {
-    let used = valid::validate(module, features())?;
-    let read = Read::of(module)?;
+    let (used, read) = valid::validate(module, features(), || Read::of(module))?;
+    let read = read?;
     let of = read.functions.len();
     if !go_on(Progress::Validated { functions: of }) {
         return Ok(None);
