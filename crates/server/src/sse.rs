@@ -3,9 +3,10 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use axum::body::{Body, Bytes};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::{FutureExt, Stream, StreamExt, future, stream};
+use futures_util::{FutureExt, Stream, StreamExt, TryStreamExt, future, stream};
 use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::transport::{Answer, Caller, OperationKind, Prepared, RequestId};
 
@@ -33,10 +34,19 @@ pub(crate) fn respond(state: &Shared, prepared: Result<Prepared, Answer>) -> Res
             });
             Event::default().event("next").data(json)
         })
-        .chain(stream::once(future::ready(Event::default().event("complete").data(""))))
+        .chain(stream::once(future::ready(Event::default().event("complete"))))
         .map(Ok::<_, Infallible>)
         .take_until(state.shutdown.clone().cancelled_owned());
-    Sse::new(events).keep_alive(KeepAlive::new().interval(state.config.keep_alive)).into_response()
+    let keep_alive = KeepAlive::new().interval(state.config.keep_alive);
+    let response = Sse::new(events).keep_alive(keep_alive).into_response();
+    response.map(|body| Body::from_stream(body.into_data_stream().map_ok(with_data)))
+}
+
+/// The last event, with the field `data` that the library does not write when it is empty. A browser tells its page of no event
+/// without one: the page would not hear of the end, and the browser asks for the whole operation again.
+fn with_data(event: Bytes) -> Bytes {
+    const WITHOUT: &[u8] = b"event: complete\n\n";
+    if *event == *WITHOUT { Bytes::from_static(b"event: complete\ndata:\n\n") } else { event }
 }
 
 /// Passes answers on for as long as what the caller came in with is good; then says so and ends.
