@@ -159,6 +159,10 @@ impl Reader {
     /// Passes on all that is stored beyond what was seen.
     async fn catch_up(&mut self) -> Result<(), Ended> {
         loop {
+            // Who may know of little is sent little, and would read all there is for nobody.
+            if self.sender.is_closed() {
+                return Err(Ended);
+            }
             let happened = match self.engine.store().happened(self.seen, CHUNK).await {
                 Ok(happened) => happened,
                 Err(fault) => return self.fail(fault.into()).await,
@@ -193,3 +197,6 @@ impl Reader {
         Err(Ended)
     }
 }
+
+#[cfg(test)]
+mod tests;
