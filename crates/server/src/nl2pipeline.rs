@@ -198,7 +198,8 @@ fn view(turn: &Value) -> Value {
     })
 }
 
-/// Takes a turn, and tells what the model says meanwhile: `delta` events, then one `view` or `error`.
+/// Takes a turn, and tells what the model says meanwhile: `delta` events, then one `view` or `error`. Who is not let in any more
+/// is told that, and no more.
 async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Response, Refused> {
     let session = match said.session_id.as_deref() {
         Some(session) => session_id(session),
@@ -215,6 +216,7 @@ async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Respons
     // A turn that has begun is taken to its end, whether or not somebody listens.
     state.sockets.spawn(async move {
         let mut turn = std::pin::pin!(taken(&asking, said, Some(session)));
+        let mut ended = std::pin::pin!(asking.caller.grant.ended());
         let (mut answered, mut over) = (None, false);
         let mut late = None;
         while answered.is_none() || !over {
@@ -241,6 +243,11 @@ async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Respons
                     answered = Some(answer);
                 }
                 () = waited => over = true,
+                () = &mut ended => {
+                    // A turn that is being taken is carried out all the same.
+                    let error = ApiError::new(Code::Unauthenticated, "the token is not valid any more");
+                    (answered, over) = (Some(Err(Refused(StatusCode::UNAUTHORIZED, error))), true);
+                }
             }
             if over && answered.is_none() {
                 // Nothing more is said; what it came to is on its way.

@@ -11,10 +11,15 @@ use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::settings::{Kind, ModelSettings, Settings};
 use lmlang_agents::model::{Role, build, tokens};
+use lmlang_engine::{FlowCode, Scope};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
 
-use crate::real::{Real, start_flowing};
-use crate::server::Reply;
+use crate::access::{somebody, token};
+use crate::real::{Real, start_flowing, start_guarded_flowing};
+use crate::server::{Reply, soon};
+use crate::sse::Events;
 
 const SCRIPT: &str = r#"
 [[reply]]
@@ -52,14 +57,23 @@ async fn manager() -> String {
         )
         .route("/pipelines/{id}", delete(|| async { "gone" }))
         .route("/pipelines/{id}/explain", get(|| async { "Sink <- Source orders" }));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = url(&listener);
     tokio::spawn(async move { axum::serve(listener, app).await });
     url
 }
 
+fn url(listener: &TcpListener) -> String {
+    format!("http://{}", listener.local_addr().expect("an address"))
+}
+
 /// A server whose drafts are made by a script.
 async fn drafting() -> Real {
+    start_flowing(drafts(&manager().await)).await
+}
+
+/// Flows whose drafts are made by a script, and tried with a Manager.
+fn drafts(manager: &str) -> Vec<Arc<dyn FlowCode>> {
     let mut script = tempfile::NamedTempFile::new().expect("a file");
     script.write_all(SCRIPT.as_bytes()).expect("it can be written");
     let settings = ModelSettings {
@@ -69,8 +83,8 @@ async fn drafting() -> Real {
     };
     let settings = Settings::from([(Role::default_role(), settings)]);
     let models = Arc::new(build(&settings, &|_| None, tokens).expect("the script can be read"));
-    let target = Arc::new(RestManager::new(&manager().await).expect("an address"));
-    start_flowing(lmlang_agents::flows(&models, GraphSource::Engine, ManagerSource::Given(target))).await
+    let target = Arc::new(RestManager::new(manager).expect("an address"));
+    lmlang_agents::flows(&models, GraphSource::Engine, ManagerSource::Given(target))
 }
 
 fn text(reply: &Reply) -> String {
@@ -166,6 +180,29 @@ async fn a_repeated_turn_ends_as_the_first() {
     };
     assert_eq!(view(&first)["run_id"], view(&second)["run_id"], "{second}");
     assert_eq!(view(&first)["sql"], view(&second)["sql"]);
+}
+
+/// What is revoked ends, also where a turn is told of that goes on.
+#[tokio::test]
+async fn a_turn_is_told_of_as_long_as_its_token_is_good() {
+    // A Manager that takes what it is asked, and does not answer.
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let real = start_guarded_flowing(drafts(&url(&silent))).await;
+    let drafter = token(&real, "drafter", Scope::Admin, None).await;
+    let (address, body) = (real.server.address, json!({ "text": "what do we sell?" }).to_string());
+    let request = format!(
+        "POST /nl2pipeline/turn HTTP/1.1\r\nhost: {address}\r\naccept: text/event-stream\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n{drafter}connection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address).await.expect("the server accepts");
+    stream.write_all(request.as_bytes()).await.expect("the request is sent");
+    let _asked = soon(silent.accept()).await.expect("the Manager is asked");
+
+    real.engine.revoke_token("drafter", &somebody()).await.expect("the token is revoked");
+    let mut events = Events::of(stream);
+    assert!(soon(events.until("UNAUTHENTICATED")).await, "{}", events.seen);
+    assert!(!events.seen.contains("event: view"), "{}", events.seen);
 }
 
 /// NL-69: the server makes the ids of sessions; rubbish is told where it is.

@@ -44,16 +44,23 @@ pub(crate) async fn start_guarded_with(hooks: Hooks) -> Real {
 
 /// The same with hooks over the engine.
 pub(crate) async fn start_guarded_over(hooks: impl FnOnce(&Engine) -> Hooks) -> Real {
-    let hooks = |engine: &Engine| {
-        let hooks = hooks(engine);
+    start_real_as(Limits::default(), |engine| guarded(engine, hooks(engine))).await
+}
+
+/// The same with flows.
+pub(crate) async fn start_guarded_flowing(flows: Vec<Arc<dyn FlowCode>>) -> Real {
+    let hooks = |engine: &Engine| guarded(engine, Hooks::default());
+    start_real_with_flows(Limits::default(), hooks, &Arc::new(Models::none()), flows).await
+}
+
+/// Hooks that ask for a token once there is one.
+fn guarded(engine: &Engine, hooks: Hooks) -> Hooks {
+    let engine = engine.clone();
+    let admit: Admit = Arc::new(move |token| {
         let engine = engine.clone();
-        let admit: Admit = Arc::new(move |token| {
-            let engine = engine.clone();
-            Box::pin(async move { engine.admit(token.as_deref(), Unnamed::WithoutTokens).await })
-        });
-        Hooks { admit, ..hooks }
-    };
-    start_real_as(Limits::default(), hooks).await
+        Box::pin(async move { engine.admit(token.as_deref(), Unnamed::WithoutTokens).await })
+    });
+    Hooks { admit, ..hooks }
 }
 
 /// Starts a server whose flows are these.

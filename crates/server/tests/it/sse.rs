@@ -18,7 +18,11 @@ impl Events {
 
     /// The same with more headers, each with the end of its line.
     pub(crate) async fn open_as(server: &Server, query: &str, headers: &str) -> Events {
-        let stream = server.ask_as(query, EVENTS, headers).await;
+        Events::of(server.ask_as(query, EVENTS, headers).await)
+    }
+
+    /// What comes on a connection that was asked for them.
+    pub(crate) fn of(stream: TcpStream) -> Events {
         Events { stream, seen: String::new() }
     }
 
