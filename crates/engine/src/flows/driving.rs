@@ -101,10 +101,15 @@ impl Engine {
     /// Goes on with what is due, and answers when something is due next.
     async fn go_on_with_due(&self) -> Result<Duration, Error> {
         let now = self.now();
-        let stuck = self.0.flows.stuck().len() as u64;
-        let due = self.store().due_runs(self.0.flows.me, Timestamp(now), AT_A_TIME + stuck).await?;
+        // Those that are at work are due as well, and would hide others.
+        let passed_over = self.0.flows.stuck().len() + self.0.flows.live().len();
+        let most = AT_A_TIME + passed_over as u64;
+        let due = self.store().due_runs(self.0.flows.me, Timestamp(now), most).await?;
         let mut begun = 0_u64;
         for run in due {
+            if begun >= AT_A_TIME {
+                break;
+            }
             if self.0.flows.live().contains_key(&run) || self.is_stuck(run).await? {
                 continue;
             }

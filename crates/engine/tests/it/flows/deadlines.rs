@@ -161,6 +161,23 @@ async fn a_deadline_passes_while_nobody_is_there() {
     assert_eq!(timed.code(run).await, "DEADLINE_EXCEEDED");
 }
 
+/// However many runs are at work, one whose time is over is ended without being asked to.
+#[tokio::test]
+async fn runs_at_work_hide_none_that_is_overdue() {
+    let timed = Timed::new().await;
+    let run = timed.start("long", json!({}), HOUR).await.id;
+    until_status(&timed.engine, run, RunStatus::Waiting).await;
+    let mut last = None;
+    // One more than are gone on with by one look.
+    for _ in 0..257 {
+        last = Some(timed.start("shaky", json!({ "how": "waits" }), HOUR * 24).await.id);
+    }
+    timed.clock.set_ahead(2 * 3_600_000_000);
+    // Whoever is let go has the others looked at.
+    timed.engine.cancel_run(last.expect("it is one"), None, &call()).await.expect("it is stopped");
+    assert_eq!(timed.code(run).await, "DEADLINE_EXCEEDED");
+}
+
 /// Taken back or forked, a run has its time again; what is answered in that is taken.
 #[tokio::test]
 async fn the_time_counts_anew_for_what_goes_on_from_a_step() {
