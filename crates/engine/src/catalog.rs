@@ -445,6 +445,11 @@ impl Engine {
         let (engine, call) = (self.clone(), call.clone());
         let delete = async move {
             let _catalog = engine.0.catalog.lock().await;
+            // What keeps other processes from the log while something is planned would keep this from it, and be behind it in line.
+            let _writer = match engine.store().is_alone() {
+                true => None,
+                false => Some(open.timeline.unheld().await),
+            };
             let info = open.info();
             let now = engine.0.clock.now();
             let request = request(&call, now, open.timeline.head().main.revision.entry.number);

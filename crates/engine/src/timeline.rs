@@ -21,7 +21,7 @@ use lmlang_history::revision::MAIN;
 use lmlang_ir::RefAllocator;
 use lmlang_store::{Append, CommitError, Committer, Hold, ProgramKey, Ticket};
 use lmlang_verify::Checked;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, MutexGuard, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -402,10 +402,16 @@ impl Timeline {
 
     /// Stores what was submitted while the log was held, when those who wait for the writer now have had it.
     pub(crate) async fn let_others_in(&self) {
+        drop(self.unheld().await);
+    }
+
+    /// The writer, while nobody is kept from the log: what was submitted until then is on its way.
+    pub(crate) async fn unheld(&self) -> MutexGuard<'_, Writer> {
         let mut writer = self.writer.lock().await;
         if let Some(hold) = writer.hold.take() {
             self.committer.settle(hold);
         }
+        writer
     }
 
     /// Waits for all that was submitted so far.

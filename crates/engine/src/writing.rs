@@ -250,3 +250,6 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod replicas;
