@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use sea_orm::{
-    ColumnTrait, DatabaseTransaction, DbBackend, EntityTrait, IsolationLevel, PaginatorTrait, QueryFilter,
-    QueryOrder, QuerySelect, QueryTrait, Select, TransactionTrait,
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, IsolationLevel,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select, TransactionTrait,
 };
 use uuid::Uuid;
 
@@ -76,6 +76,10 @@ pub(super) struct Waiting {
 /// What is read of a log at a time.
 const PAGE: Bound = Bound { rows: 256, bytes: 1 << 20 };
 
+/// Between two pieces a server waits for whoever takes the file, who may be slow. Nobody waits for this transaction, as for those
+/// that are ended sooner when they stand still.
+const PATIENCE: &str = "SET LOCAL idle_in_transaction_session_timeout = '120s'";
+
 /// Programs that are read at a time: what became of programs has no index by them.
 const PROGRAMS: u64 = 256;
 
@@ -90,11 +94,13 @@ impl Store {
         let view = match self.reader.get_database_backend() {
             // There each statement would see a moment of its own.
             DbBackend::Postgres => {
-                self.reader.begin_with_config(Some(IsolationLevel::RepeatableRead), None).await
+                let config = Some(IsolationLevel::RepeatableRead);
+                let view = self.reader.begin_with_config(config, None).await?;
+                view.execute_unprepared(PATIENCE).await?;
+                view
             }
-            _ => self.reader.begin().await,
+            _ => self.reader.begin().await?,
         };
-        let view = view?;
         let programs = choice.programs().count(&view).await?;
         let keys = choice.programs().select_only().column(programs::Column::Key).into_query();
         let entries = log::Entity::find().filter(log::Column::Program.in_subquery(keys));
@@ -271,3 +277,6 @@ impl Backup {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod replicas;
