@@ -208,9 +208,9 @@ impl Engine {
         &self.0.store
     }
 
-    /// Whether the database answered when it was asked last. A file is always there.
+    /// Whether the database answered when it was asked last; of a file, whether it is where it was opened.
     pub fn is_reachable(&self) -> bool {
-        !self.0.unreachable.load(Ordering::Relaxed)
+        !self.0.unreachable.load(Ordering::Relaxed) && self.store().is_there()
     }
 
     /// Cancelled when the engine shuts down.

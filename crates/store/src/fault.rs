@@ -21,6 +21,9 @@ pub enum Fault {
     /// The file or its folder may not be written.
     #[error("the database can only be read")]
     ReadOnly,
+    /// The file is not where it was opened any more; nothing was written.
+    #[error("the file of the database was moved, removed or replaced")]
+    Moved,
     /// The file system failed.
     #[error("the database could not be read or written")]
     Device(#[source] Arc<sqlx::Error>),

@@ -37,6 +37,7 @@ mod objects;
 mod open;
 mod packing;
 mod packs;
+mod place;
 mod postgres;
 mod program_changes;
 mod program_requests;

@@ -15,6 +15,7 @@ use crate::fault::Fault;
 use crate::location::Location;
 use crate::lock::{Lock, LockError};
 use crate::open::{self, OpenError, Ready, Schema, without_upkeep};
+use crate::place::Place;
 use crate::store::Options;
 use crate::writer::Access;
 
@@ -43,8 +44,9 @@ pub(crate) async fn open(path: &Path, options: &Options) -> Result<Ready, OpenEr
     }
     let reader = open_readers(&path, options.readers).await.map_err(|source| failed(&path, source))?;
     let writing = writer_options(&path).busy_timeout(options.busy_timeout);
+    let place = Place::of(&path).map_err(|source| OpenError::Path { path: path.clone(), source })?;
     Ok(Ready {
-        access: Access::Sqlite(Box::new(writing)),
+        access: Access::Sqlite(Box::new(writing), place),
         reader,
         lock: Some(lock),
         location: Location::File(path),

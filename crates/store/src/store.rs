@@ -126,6 +126,12 @@ impl Store {
         matches!(self.location, Location::File(_))
     }
 
+    /// Whether the database is where it was opened: a file may have been moved, removed or replaced since, and is not written to
+    /// then. Of a server it is not known before it is asked.
+    pub fn is_there(&self) -> bool {
+        self.access.is_there()
+    }
+
     /// Has [`Store::close`] remove the file, if that was made by opening it here; with all that is in it.
     pub fn discard(&self) {
         self.discarded.store(true, Ordering::Relaxed);

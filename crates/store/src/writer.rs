@@ -17,6 +17,7 @@ use sea_query_sqlx::SqlxValues;
 use crate::entry::{Head, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::{Faults, Step};
+use crate::place::Place;
 use crate::sql::{Dialect, Sql};
 use crate::tls;
 
@@ -24,13 +25,23 @@ use crate::tls;
 #[derive(Debug, Clone)]
 pub(crate) enum Access {
     /// A file of this process alone.
-    Sqlite(Box<SqliteConnectOptions>),
+    Sqlite(Box<SqliteConnectOptions>, Place),
     /// A server, whom other processes may ask too.
     Postgres {
         options: Box<PgConnectOptions>,
         /// How long a connection is tried for: a server may be about to come back.
         patience: Duration,
     },
+}
+
+impl Access {
+    /// Whether the database is where it was opened. Of a server that is not known before it is asked.
+    pub(crate) fn is_there(&self) -> bool {
+        match self {
+            Self::Sqlite(_, place) => place.is_kept(),
+            Self::Postgres { .. } => true,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -79,7 +90,7 @@ impl Writer {
 
     /// Whether nobody else writes to the database.
     pub(crate) fn is_alone(&self) -> bool {
-        matches!(self.access, Access::Sqlite(_))
+        matches!(self.access, Access::Sqlite(..))
     }
 
     /// Opens the connection if there is none.
@@ -88,9 +99,12 @@ impl Writer {
     }
 
     async fn connection(&mut self) -> Result<&mut Connection, Failure> {
+        if !self.access.is_there() {
+            return Err(Failure::Fault(Fault::Moved));
+        }
         if self.connection.is_none() {
             let connection = match &self.access {
-                Access::Sqlite(options) => Connection::Sqlite(Box::new(options.connect().await?)),
+                Access::Sqlite(options, _) => Connection::Sqlite(Box::new(options.connect().await?)),
                 Access::Postgres { options, patience } => {
                     Connection::Postgres(Box::new(reach(options, *patience).await?))
                 }
@@ -138,7 +152,7 @@ impl Writer {
     pub(crate) async fn begin(&mut self) -> Result<(), Failure> {
         let begun = match self.access {
             // Takes the write lock at once: a transaction that starts by reading could not wait for it later.
-            Access::Sqlite(_) => self.plain(BEGIN).await,
+            Access::Sqlite(..) => self.plain(BEGIN).await,
             Access::Postgres { .. } => self.plain(&format!("BEGIN; {TURN}")).await,
         };
         self.or_roll_back(begun).await

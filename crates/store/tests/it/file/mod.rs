@@ -2,5 +2,6 @@
 
 mod busy;
 mod kill;
+mod moved;
 mod opening;
 mod power_loss;
