@@ -72,7 +72,8 @@ fn pages(config: &Config) -> Option<CorsLayer> {
     (!origins.is_empty()).then(|| {
         CorsLayer::new()
             .allow_origin(origins)
-            .allow_methods([Method::GET, Method::POST])
+            // The Manager takes the others, too.
+            .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
             .allow_headers(headers)
             .expose_headers([REQUEST_ID, header::WWW_AUTHENTICATE])
     })

@@ -185,6 +185,10 @@ async fn pages_of_listed_origins_may_call() {
     assert!(
         leave.header("access-control-allow-headers").is_some_and(|headers| headers.contains("authorization"))
     );
+    let methods = leave.header("access-control-allow-methods").unwrap_or_default();
+    for method in ["GET", "POST", "PUT", "DELETE"] {
+        assert!(methods.contains(method), "{method}: {methods}");
+    }
     assert_eq!(leave.header("access-control-allow-credentials"), None);
     let other = server.send("OPTIONS /graphql", &asked.replace("pages.", "evil."), "").await;
     assert_eq!((other.status, other.header("access-control-allow-origin")), (403, None));
