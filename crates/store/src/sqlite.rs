@@ -167,6 +167,8 @@ fn writer_options(path: &Path) -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Full)
         // Four times the default: fewer pauses, at 16 MB of log.
         .pragma("wal_autocheckpoint", "4000")
+        // It grows for as long as somebody reads what was before, such as a backup, and is cut to this much afterwards.
+        .pragma("journal_size_limit", "67108864")
         .statement_cache_capacity(CACHED_STATEMENTS)
 }
 
@@ -180,4 +182,17 @@ async fn open_readers(path: &Path, connections: u32) -> Result<DatabaseConnectio
         .connect_with(options)
         .await?;
     Ok(SqlxSqliteConnector::from_sqlx_sqlite_pool(pool))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_log_that_has_grown_is_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = connect_once(writer_options(&folder.path().join("lmlang.db"))).await.unwrap();
+        assert_eq!(number(&db, "PRAGMA journal_size_limit").await.unwrap(), 64 << 20);
+        db.close().await.unwrap();
+    }
 }
