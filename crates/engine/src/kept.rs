@@ -9,6 +9,7 @@ use lmlang_store::Timestamp;
 use uuid::Uuid;
 
 use crate::interactive::Interactive;
+use crate::recall::is_stored;
 use crate::simulate::{RunRequest, Simulation};
 
 /// Simulations that are kept at most.
@@ -63,6 +64,26 @@ impl Kept {
         }
     }
 
+    /// Of each program, how many handles to it those have that nobody uses and that are stored: they can be brought back.
+    pub(crate) fn left(&self) -> HashMap<Uuid, usize> {
+        let mut left = HashMap::new();
+        for (simulation, _) in self.by_id.values().filter(|(simulation, _)| is_left(simulation)) {
+            *left.entry(simulation.open.timeline.id()).or_default() += 1;
+        }
+        left
+    }
+
+    /// Lets go of those of a program.
+    pub(crate) fn take_of(&mut self, program: Uuid) -> Vec<Arc<Simulation>> {
+        let all = self.by_id.values().map(|(simulation, _)| simulation);
+        let of: Vec<Arc<Simulation>> =
+            all.filter(|simulation| simulation.open.timeline.id() == program).cloned().collect();
+        for simulation in &of {
+            self.forget(simulation.id);
+        }
+        of
+    }
+
     /// Interactive ones, those first that were asked for last.
     pub(crate) fn interactive(&self) -> Vec<Arc<Simulation>> {
         let all = self.by_id.values().map(|(simulation, _)| simulation);
@@ -86,6 +107,13 @@ impl Kept {
         self.bytes -= first.map_or(0, |(_, counted)| counted);
         true
     }
+}
+
+/// Whether nobody uses a simulation, and it is stored.
+fn is_left(simulation: &Arc<Simulation>) -> bool {
+    Arc::strong_count(simulation) == 1
+        && is_stored(&simulation.request)
+        && !simulation.interactive().is_some_and(Interactive::is_in_use)
 }
 
 /// Bytes that what is run takes, about.

@@ -276,7 +276,7 @@ impl Record {
 impl Engine {
     /// Stores a simulation as it stands; one with large arguments is in memory only.
     pub(crate) async fn record(&self, simulation: &Simulation) -> Result<(), Error> {
-        if request_bytes(&simulation.request) > LARGE {
+        if !is_stored(&simulation.request) {
             return Ok(());
         }
         let record = Record::of(simulation);
@@ -310,7 +310,7 @@ impl Engine {
     ///
     /// What the clock ended would go further today, and what was cancelled too, so it is run anew.
     pub(crate) async fn record_once(&self, simulation: Arc<Simulation>) -> Result<Arc<Simulation>, Error> {
-        if request_bytes(&simulation.request) > LARGE {
+        if !is_stored(&simulation.request) {
             return Ok(self.0.simulations.kept().keep(&simulation, self.oldest_kept()));
         }
         let digest = Record::of(&simulation).digest();
@@ -472,6 +472,11 @@ impl Engine {
         });
         joined(work.await)?
     }
+}
+
+/// Whether a simulation of this is stored: one with large arguments is in memory only.
+pub(crate) fn is_stored(request: &RunRequest) -> bool {
+    request_bytes(request) <= LARGE
 }
 
 /// Whether a stored simulation ended before its own end, or nobody can tell.

@@ -1,12 +1,17 @@
 use std::path::Path;
+use std::time::Duration;
 
 use lmlang_history::log::{Actor, ActorKind};
 use lmlang_history::request::{AddText, EditRequest};
+use lmlang_interp::{Environment, TraceLevel};
 use lmlang_ir::Program;
 use lmlang_store::{Options, Store};
 
 use super::*;
-use crate::{Call, Creation, Limits, NewProgramRequest, Outcome, Proposal, Selector, SnapshotPolicy};
+use crate::{
+    Batching, Bounds, Call, Creation, Limits, NewProgramRequest, Outcome, Proposal, RunRequest, Selector,
+    SnapshotPolicy,
+};
 
 fn call() -> Call {
     Call::by(Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None })
@@ -55,6 +60,39 @@ async fn the_least_recently_used_programs_are_let_go_and_opened_again() {
     assert_eq!(events.recv().await.unwrap().unwrap().cursor.to_string(), "p3.4");
     create(&engine, "e").await;
     assert_eq!(open(&engine), ["d", "e"]);
+}
+
+/// A simulation that nobody looks at keeps no program open: both come back for whoever asks for it.
+#[tokio::test]
+async fn what_was_run_keeps_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path(), Limits { open_programs: 1, ..Limits::default() }).await;
+    let used = create(&engine, "a").await;
+    let revision = Arc::clone(&used.timeline.head().main.revision);
+    let request = RunRequest {
+        function: revision.checked.program().functions().next().unwrap().0,
+        args: Vec::new(),
+        bounds: Bounds::default(),
+        environment: Environment::default(),
+        trace: TraceLevel::Nodes,
+        tier: None,
+    };
+    let batching = Batching { steps: 100, latency: Duration::from_secs(1), pulse: Duration::from_secs(60) };
+    let (simulation, mut batches) = engine.stream(&used, &revision, request, batching).await.unwrap();
+    let id = simulation.id;
+    while batches.recv().await.is_some() {}
+    drop((used, revision, simulation));
+    let stored = async {
+        while engine.0.simulations.kept().left().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), stored).await.expect("how it ended is stored");
+    create(&engine, "b").await;
+    assert_eq!(open(&engine), ["b"]);
+    let back = engine.simulation(id).await.unwrap().expect("it is brought back");
+    assert!(back.report().is_some());
+    assert!(open(&engine).contains(&"a".to_owned()));
 }
 
 #[tokio::test]
