@@ -44,6 +44,9 @@ struct Foreign {
 
 fn admit(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), Foreign> {
     let foreign = |header, reason| Foreign { header, reason };
+    if is_probe(uri.path()) {
+        return Ok(());
+    }
     let host = only(headers, "host")?.and_then(|host| host.to_str().ok());
     let host = host.or_else(|| uri.authority().map(Authority::as_str));
     let host: Authority = host
@@ -81,6 +84,11 @@ fn only<'a>(headers: &'a HeaderMap, header: &'static str) -> Result<Option<&'a H
         None => Ok(first),
         Some(_) => Err(Foreign { header, reason: "a header that says who calls is there several times" }),
     }
+}
+
+/// Whether it is what monitors ask, and shows nothing. A load balancer asks by the address of the machine, or names no host.
+fn is_probe(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz")
 }
 
 /// Whether anybody may link to it.
@@ -166,6 +174,21 @@ mod tests {
         check("/web/main.js", "same-site", true);
         check("/docs/mcp.md", "cross-site", true);
         check("/backup", "cross-site", false);
+    }
+
+    #[test]
+    fn who_asks_whether_the_server_lives_need_not_know_its_name() {
+        let hosts = vec!["lm.example".to_owned()];
+        let named = Config { listen: ([0, 0, 0, 0], 4000).into(), allowed_hosts: hosts, ..Config::default() };
+        let mut by_address = HeaderMap::new();
+        by_address.insert(header::HOST, "10.0.0.1:4000".parse().unwrap());
+        for headers in [HeaderMap::new(), by_address] {
+            for (path, admitted) in [("/healthz", true), ("/readyz", true), ("/metrics", false), ("/", false)]
+            {
+                let verdict = admit(&headers, &Uri::from_static(path), &named);
+                assert_eq!(verdict.is_ok(), admitted, "{path} {headers:?}: {verdict:?}");
+            }
+        }
     }
 
     #[test]
