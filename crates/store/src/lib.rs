@@ -5,8 +5,8 @@
 //! in rows: edits, counts and trie chunks are opaque bytes to it. It must not know what a program means, nor what time
 //! it is.
 //!
-//! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
-//! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, secrets, runs, journal, interrupts,
+//! Read in this order: [`Store`] (opening, closing, the lock, whether a file is where it was), [`Entry`] and [`Committer`] (the
+//! write path), then one file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, secrets, runs, journal, interrupts,
 //! sessions, removals, entities, moment, manager, flow_changes, doctor, backup.
 
 mod actors;
