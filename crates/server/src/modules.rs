@@ -32,7 +32,8 @@ pub(crate) async fn module(
 ) -> Response {
     let id = request_id(request.headers());
     let mut response = match *request.method() {
-        Method::GET => answer(&state, program, request, &id).await,
+        // The body of an answer to HEAD is left out by who sends it.
+        Method::GET | Method::HEAD => answer(&state, program, request, &id).await,
         Method::POST => import::answer(&state, program, request, &id).await,
         _ => needs(Form::Json, "GET, POST", "a module needs GET or POST", &id),
     };

@@ -45,6 +45,9 @@ async fn a_program_is_a_module() {
     let real = served().await;
     check(&real, "", "/programs/p/wasm", 200, "\0asm").await;
     check(&real, "", "/programs/p/wasm?at=r1&contracts=false&canonicalNan=true", 200, "\0asm").await;
+    let head = real.server.send("HEAD /programs/p/wasm", "", "").await;
+    assert_eq!((head.status, head.header("content-type")), (200, Some("application/wasm")));
+    assert!(head.body.is_empty(), "{}", head.text());
     check(&real, "", "/programs/q/wasm", 404, r#""code":"NOT_FOUND""#).await;
     check(&real, "", "/programs/p/wasm?at=r9", 404, r#""code":"NOT_FOUND""#).await;
     check(&real, "", "/programs/p/wasm?when=r1", 400, "unknown field `when`").await;

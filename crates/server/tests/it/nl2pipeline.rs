@@ -122,6 +122,8 @@ async fn a_draft_is_talked_about_over_http() {
     let trace = real.server.send(&format!("GET /sessions/{session}/trace"), "", "").await.json();
     let spans = trace["runs"][0]["spans"].as_array().expect("spans").clone();
     let of = |kind: &str| spans.iter().filter(|span| span["kind"] == kind).collect::<Vec<_>>();
+    let head = real.server.send(&format!("HEAD /sessions/{session}/trace"), "", "").await;
+    assert_eq!((head.status, head.body.len()), (200, 0));
     let post = of("http").into_iter().find(|span| span["method"] == "POST").expect("it was made");
     assert_eq!(
         (&post["path"], &post["status"], &post["ok"]),
