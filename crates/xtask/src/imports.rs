@@ -26,7 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("telemetry", &["redact"]),
     ("compiled", &["wasm", "ir", "verify", "interp"]),
     ("migrations", &[]),
-    ("store", &["ir", "history", "flow", "migrations"]),
+    ("store", &["ir", "history", "flow", "entities", "migrations"]),
     (
         "engine",
         &[
