@@ -33,7 +33,29 @@ pub(crate) struct Stored {
     begun: Instant,
     closing: CancellationToken,
     /// The edges at nodes that have more than a page of them, in order: they are read page by page, between others.
-    kept: Mutex<HashMap<Asked, Arc<[Uuid]>>>,
+    kept: Mutex<HashMap<Asked, Arc<Kept>>>,
+}
+
+/// The edges at a node in order, and where each of them stands; none, where there are too many.
+#[derive(Debug, Default)]
+struct Kept {
+    ids: Vec<Uuid>,
+    /// The places of ids, in the order of ids.
+    places: Vec<u32>,
+}
+
+impl Kept {
+    fn new(ids: Vec<Uuid>) -> Kept {
+        let mut places: Vec<u32> = (0..).take(ids.len()).collect();
+        places.sort_unstable_by_key(|place| ids[*place as usize]);
+        Kept { ids, places }
+    }
+
+    /// Those behind one, if that is among them.
+    fn behind(&self, id: Uuid) -> Option<&[Uuid]> {
+        let found = self.places.binary_search_by_key(&id, |place| self.ids[*place as usize]).ok()?;
+        Some(&self.ids[self.places[found] as usize + 1..])
+    }
 }
 
 impl Stored {
@@ -84,20 +106,18 @@ impl Stored {
     ) -> Result<Option<Page<Hop>>, Error> {
         let asked = (of.id, end == RelationEnd::Source, types.to_vec());
         let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&asked).cloned();
-        let ids = match known {
-            Some(ids) => ids,
+        let kept = match known {
+            Some(kept) => kept,
             None => {
                 let of = Uuid::from_bytes(of.id.0);
                 let ids = self.ask(self.view.neighbour_ids(of, end, kinds, MOST_KEPT as u64 + 1))?;
-                let ids: Arc<[Uuid]> = if ids.len() > MOST_KEPT { Arc::default() } else { ids.into() };
-                let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.insert(asked, Arc::clone(&ids));
-                ids
+                let kept = Arc::new(if ids.len() > MOST_KEPT { Kept::default() } else { Kept::new(ids) });
+                let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                all.insert(asked, Arc::clone(&kept));
+                kept
             }
         };
-        let after = Uuid::from_bytes(after.edge.id.0);
-        let Some(at) = ids.iter().position(|id| *id == after) else { return Ok(None) };
-        let behind = &ids[at + 1..];
+        let Some(behind) = kept.behind(Uuid::from_bytes(after.edge.id.0)) else { return Ok(None) };
         let some = &behind[..behind.len().min(PAGE)];
         let rows = self.ask(self.view.neighbours_by(end, some))?;
         let mut rows: HashMap<Uuid, _> = rows.into_iter().map(|row| (row.0.id, row)).collect();
@@ -205,4 +225,22 @@ fn page<R, T>(mut rows: Vec<R>, item: impl Fn(R) -> Result<T, Error>) -> Result<
     let more = rows.len() > PAGE;
     rows.truncate(PAGE);
     Ok(Page { items: rows.into_iter().map(item).collect::<Result<_, _>>()?, more })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_found_as_by_looking_through() {
+        let scattered = |number: u128| number.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        let ids: Vec<Uuid> = (0..1_000).map(scattered).map(Uuid::from_u128).collect();
+        let kept = Kept::new(ids.clone());
+        for id in &ids {
+            let looked = ids.iter().position(|known| known == id).map(|at| &ids[at + 1..]);
+            assert_eq!(kept.behind(*id), looked);
+        }
+        assert_eq!(kept.behind(Uuid::max()), None);
+        assert_eq!(Kept::default().behind(ids[0]), None);
+    }
 }
