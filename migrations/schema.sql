@@ -92,6 +92,15 @@ CREATE TABLE "entity_changes" (
 
 CREATE UNIQUE INDEX "entity_changes_made_key" ON "entity_changes" ("made_key");
 
+CREATE TABLE "entity_values" (
+  "id" uuid_text NOT NULL,
+  "digest" blob NOT NULL,
+  "name" blob NOT NULL,
+  PRIMARY KEY ("id", "digest")
+);
+
+CREATE INDEX "entity_values_digest" ON "entity_values" ("digest", "name");
+
 CREATE TABLE "flow_changes" (
   "revision" integer NOT NULL PRIMARY KEY,
   "id" uuid_text NOT NULL UNIQUE,

@@ -37,6 +37,7 @@ mod m20261127_000019_run_deadlines;
 mod m20261128_000020_secrets;
 mod m20261128_000021_flows;
 mod m20261128_000022_names_of_cases;
+mod m20261128_000023_entity_values;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -68,6 +69,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261128_000020_secrets::Migration),
             Box::new(m20261128_000021_flows::Migration),
             Box::new(m20261128_000022_names_of_cases::Migration),
+            Box::new(m20261128_000023_entity_values::Migration),
         ]
     }
 }

@@ -206,12 +206,17 @@ impl GraphStore for EngineGraph {
 #[derive(Default)]
 pub struct MemoryStore(Mutex<Held>);
 
-#[derive(Default)]
 struct Held {
     graph: MemoryGraph,
     ids: u128,
     time: i64,
     answered: std::collections::HashMap<Vec<u8>, ([u8; 32], Counts)>,
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Self { graph: MemoryGraph::indexing(), ids: 0, time: 0, answered: std::collections::HashMap::new() }
+    }
 }
 
 impl GraphStore for MemoryStore {

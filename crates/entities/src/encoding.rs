@@ -1,4 +1,4 @@
-//! Properties as text that is read back to the last bit, for whoever stores them.
+//! Properties as text that is read back to the last bit, for whoever stores them; and as bytes, the first of which says how.
 //!
 //! JSON readers may give back another float than the one that was written, in its last bit, and a repeated patch would
 //! change it again and again. So a float is a text here that begins with `f`, and a text is one that begins with `s`.
@@ -17,6 +17,24 @@ pub fn encode(props: &Props) -> String {
 #[must_use]
 pub fn decode(text: &str) -> Option<Props> {
     Props::from_json(&unmarked(serde_json::from_str(text).ok()?)?).ok()
+}
+
+/// What the first byte of stored properties says.
+const VERSION: u8 = 1;
+
+/// Returns properties as bytes: one for the version, then their text.
+#[must_use]
+pub fn to_bytes(props: &Props) -> Vec<u8> {
+    let mut bytes = vec![VERSION];
+    bytes.extend_from_slice(encode(props).as_bytes());
+    bytes
+}
+
+/// Returns the properties that bytes were made of; nothing if they were made of none.
+#[must_use]
+pub fn of_bytes(bytes: &[u8]) -> Option<Props> {
+    let (&VERSION, text) = bytes.split_first()? else { return None };
+    decode(str::from_utf8(text).ok()?)
 }
 
 fn marked(value: Value) -> Value {
@@ -61,12 +79,16 @@ mod tests {
         let read = decode(&encode(&props)).expect("they can be read");
         assert_eq!(read, props);
         assert_eq!(read.to_json(), given);
+        assert_eq!(of_bytes(&to_bytes(&props)), Some(props));
     }
 
     #[test]
     fn what_nobody_wrote_is_not_read() {
         for text in ["", "[]", r#"{"a":"x"}"#, r#"{"a":""}"#, "{"] {
             assert_eq!(decode(text), None, "{text}");
+        }
+        for bytes in [&b""[..], b"\x02{}", b"\x01[]", b"\x01\xff", b"\x01{"] {
+            assert_eq!(of_bytes(bytes), None, "{bytes:?}");
         }
     }
 }

@@ -151,8 +151,8 @@ pub trait Graph {
     /// Says whether [`equal`](Self::equal) answers for a property of a label, so that not every node has to be read here.
     fn is_indexed(&self, label: &Label, prop: &str) -> bool;
 
-    /// Returns the nodes of a label whose properties may equal all of these values, ordered as a page, or nothing if no index
-    /// knows.
+    /// Returns the next nodes of a label whose properties may equal all of these values, ordered as a page: those after the node
+    /// that is given, or the first ones. Nothing if no index knows, which is so from the first page on.
     ///
     /// Only properties that [are indexed](Self::is_indexed) are asked about, at least one. None that equals all of the values is
     /// missing; numbers are equal across kinds.
@@ -160,7 +160,17 @@ pub trait Graph {
         &self,
         label: &Label,
         props: &[(&str, PropValue)],
-    ) -> Result<Option<Vec<Arc<Node>>>, Self::Error>;
+        after: Option<&Node>,
+    ) -> Result<Option<Page<Arc<Node>>>, Self::Error>;
+
+    /// Returns about how many nodes of a label have a value of a property that [is indexed](Self::is_indexed), if that is cheaper
+    /// to say than to find them; no more than a guide for plans.
+    fn estimate_equal(
+        &self,
+        label: &Label,
+        prop: &str,
+        value: &PropValue,
+    ) -> Result<Option<u64>, Self::Error>;
 
     /// Returns about how many nodes have a label, or how many there are; no more than a guide for plans.
     fn estimate(&self, label: Option<&Label>) -> Result<u64, Self::Error>;

@@ -33,8 +33,8 @@
 //! ```
 //!
 //! Read [`name`], [`props`], [`entity`] (what there is), [`error`], [`patch`], [`apply`](mod@apply) (how it changes),
-//! [`graph`] (how it is read), [`memory`] (a graph in maps), [`encoding`] (properties as text), [`subgraph`](mod@subgraph), then
-//! [`cypher`].
+//! [`graph`] (how it is read), [`indexed`] (by which values nodes are found), [`memory`] (a graph in maps), [`encoding`]
+//! (properties as text), [`subgraph`](mod@subgraph), then [`cypher`].
 
 #![forbid(unsafe_code)]
 
@@ -44,6 +44,7 @@ pub mod encoding;
 pub mod entity;
 pub mod error;
 pub mod graph;
+pub mod indexed;
 pub mod memory;
 pub mod name;
 pub mod patch;
@@ -54,6 +55,7 @@ pub use apply::{Changes, Counts, apply};
 pub use entity::{EdgeSpec, Entity, EntityId, EntityRef, NodeSpec, Relation, RelationId, Stamp};
 pub use error::{ConstraintViolation, PatchError, Place, ValidationError};
 pub use graph::{Edge, Graph, Hop, Node, Page, Read, Way};
+pub use indexed::Indexed;
 pub use memory::MemoryGraph;
 pub use name::{Key, Label, RelationType};
 pub use patch::{Op, Patch};

@@ -1,5 +1,6 @@
 //! A graph in maps: what tests run on, and what a small graph may be read from.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -10,6 +11,7 @@ use crate::apply::{Changes, Counts, apply};
 use crate::entity::{Entity, EntityId, EntityRef, Relation, Stamp};
 use crate::error::PatchError;
 use crate::graph::{Edge, Graph, Hop, Node, Page, Read, Way};
+use crate::indexed::{self, Indexed};
 use crate::name::{Key, Label, RelationType};
 use crate::patch::Patch;
 use crate::props::PropValue;
@@ -34,7 +36,8 @@ pub struct MemoryGraph {
     out: ById<Edges>,
     incoming: ById<Edges>,
     labels: BTreeMap<Label, u64>,
-    indexes: BTreeMap<(Label, Arc<str>), BTreeMap<Indexed, BTreeSet<Key>>>,
+    /// Which entities of a label have which value of a property, if that is kept.
+    indexes: Option<BTreeMap<(Label, Arc<str>), BTreeMap<Indexed, BTreeSet<Key>>>>,
 }
 
 impl MemoryGraph {
@@ -44,15 +47,10 @@ impl MemoryGraph {
         Self::default()
     }
 
-    /// Keeps an index of a property of the entities of a label from now on, those included that are there.
-    pub fn add_index(&mut self, label: &Label, prop: &str) {
-        let mut index = BTreeMap::new();
-        for node in self.nodes.values().filter(|node| node.labels.contains(label)) {
-            if let Some(value) = node.props.get(prop).and_then(Indexed::of) {
-                index.entry(value).or_insert_with(BTreeSet::new).insert(node.key.clone());
-            }
-        }
-        self.indexes.insert((label.clone(), prop.into()), index);
+    /// Makes an empty graph that keeps an index of every property, as the stores do that last.
+    #[must_use]
+    pub fn indexing() -> Self {
+        Self { indexes: Some(BTreeMap::new()), ..Self::default() }
     }
 
     /// Applies a patch, all of it or nothing.
@@ -103,8 +101,9 @@ impl MemoryGraph {
             *self.labels.entry(entity.label.clone()).or_default() += 1;
         }
         let node = Arc::new(Node::from(entity));
-        for ((_, prop), index) in self.indexes.iter_mut().filter(|((label, _), _)| *label == entity.label) {
-            if let Some(value) = node.props.get(prop).and_then(Indexed::of) {
+        if let Some(indexes) = &mut self.indexes {
+            for (prop, value) in indexed::values(&node.props) {
+                let index = indexes.entry((entity.label.clone(), prop.clone())).or_default();
                 index.entry(value).or_default().insert(node.key.clone());
             }
         }
@@ -124,17 +123,25 @@ impl MemoryGraph {
     }
 
     fn unindex(&mut self, node: &Node) {
-        for ((_, prop), index) in
-            self.indexes.iter_mut().filter(|((label, _), _)| node.labels.contains(label))
-        {
-            let Some(value) = node.props.get(prop).and_then(Indexed::of) else { continue };
-            if let Some(keys) = index.get_mut(&value) {
-                keys.remove(&node.key);
-                if keys.is_empty() {
-                    index.remove(&value);
+        let (Some(indexes), Some(label)) = (&mut self.indexes, node.labels.first()) else { return };
+        for (prop, value) in indexed::values(&node.props) {
+            let Entry::Occupied(mut index) = indexes.entry((label.clone(), prop.clone())) else { continue };
+            if let Entry::Occupied(mut keys) = index.get_mut().entry(value) {
+                keys.get_mut().remove(&node.key);
+                if keys.get().is_empty() {
+                    keys.remove();
                 }
             }
+            if index.get().is_empty() {
+                index.remove();
+            }
         }
+    }
+
+    /// Returns the keys of the entities of a label that have a value; nothing if no index knows.
+    fn having(&self, label: &Label, prop: &str, value: &PropValue) -> Option<Option<&BTreeSet<Key>>> {
+        let (indexes, value) = (self.indexes.as_ref()?, Indexed::of(value)?);
+        Some(indexes.get(&(label.clone(), prop.into())).and_then(|index| index.get(&value)))
     }
 
     fn put_relation(&mut self, relation: &Relation) {
@@ -237,55 +244,39 @@ impl Graph for MemoryGraph {
         Ok(page_of(edges.range((from, Bound::Unbounded)).filter_map(hop)))
     }
 
-    fn is_indexed(&self, label: &Label, prop: &str) -> bool {
-        self.indexes.contains_key(&(label.clone(), prop.into()))
+    fn is_indexed(&self, _label: &Label, prop: &str) -> bool {
+        self.indexes.is_some() && indexed::is_property(prop)
     }
 
     fn equal(
         &self,
         label: &Label,
         props: &[(&str, PropValue)],
-    ) -> Result<Option<Vec<Arc<Node>>>, Infallible> {
-        let known = |(prop, value): &(&str, PropValue)| {
-            Some((self.indexes.get(&(label.clone(), (*prop).into()))?, Indexed::of(value)?))
-        };
-        let Some((index, value)) = props.iter().find_map(known) else { return Ok(None) };
-        let keys = index.get(&value).into_iter().flatten();
+        after: Option<&Node>,
+    ) -> Result<Option<Page<Arc<Node>>>, Infallible> {
+        let known = props.iter().filter_map(|(prop, value)| self.having(label, prop, value));
+        let fewest = known.min_by_key(|keys| keys.map_or(0, BTreeSet::len));
+        let Some(keys) = fewest else { return Ok(None) };
+        let from = after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.key.clone()));
+        let keys = keys.into_iter().flat_map(|keys| keys.range((from.clone(), Bound::Unbounded)));
         let name = |key: &Key| EntityRef { label: label.clone(), key: key.clone() };
         let node = |key| self.names.get(&name(key)).and_then(|id| self.nodes.get(id)).cloned();
-        Ok(Some(keys.filter_map(node).collect()))
+        Ok(Some(page_of(keys.filter_map(node))))
+    }
+
+    fn estimate_equal(
+        &self,
+        label: &Label,
+        prop: &str,
+        value: &PropValue,
+    ) -> Result<Option<u64>, Infallible> {
+        Ok(self.having(label, prop, value).map(|keys| keys.map_or(0, BTreeSet::len) as u64))
     }
 
     fn estimate(&self, label: Option<&Label>) -> Result<u64, Infallible> {
         Ok(match label {
             Some(label) => self.labels.get(label).copied().unwrap_or(0),
             None => self.nodes.len() as u64,
-        })
-    }
-}
-
-/// A value by which an index finds nodes; a float without a fraction is the integer that it equals.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Indexed {
-    Bool(bool),
-    Int(i64),
-    Float(u64),
-    Text(Arc<str>),
-}
-
-impl Indexed {
-    fn of(value: &PropValue) -> Option<Self> {
-        const EXACT: f64 = 9_007_199_254_740_992.0;
-        Some(match value {
-            PropValue::Bool(value) => Self::Bool(*value),
-            // Beyond this, several integers equal one float: nobody asks an index for those.
-            PropValue::Int(value) if value.unsigned_abs() > EXACT as u64 => return None,
-            PropValue::Int(value) => Self::Int(*value),
-            PropValue::Float(value) if value.abs() > EXACT => return None,
-            PropValue::Float(value) if value.fract() == 0.0 => Self::Int(*value as i64),
-            PropValue::Float(value) => Self::Float(value.to_bits()),
-            PropValue::Text(value) => Self::Text(value.clone()),
-            PropValue::Null | PropValue::List(_) | PropValue::Map(_) => return None,
         })
     }
 }

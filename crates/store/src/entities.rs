@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::actors::ActorKey;
 use crate::entity::{entities, entity_changes, relations};
+use crate::entity_values;
 use crate::entry::{Idempotency, Timestamp};
 use crate::fault::{Failure, Fault};
 use crate::sql::Sql;
@@ -450,8 +451,10 @@ fn of(label: Option<&str>, name: Option<&str>) -> Select<entities::Entity> {
     found
 }
 
-/// What stores a change: first what clashes if it is not the next one, then what goes, entities, and what joins them.
+/// What stores a change: first what clashes if it is not the next one, then what goes, entities, what joins them, and by what
+/// they are found.
 fn statements(new: NewEntityChange) -> Vec<Sql> {
+    let values = entity_values::statements(&new);
     let row = change_row(new.change);
     let mut statements: Vec<Sql> = vec![entity_changes::Entity::insert(row).into_query().into()];
     for some in new.deleted_relations.chunks(CHUNK) {
@@ -488,6 +491,7 @@ fn statements(new: NewEntityChange) -> Vec<Sql> {
             .and_where(Expr::col(relations::Column::Id).eq(id));
         statements.push(update.into());
     }
+    statements.extend(values);
     statements
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock, whether a file is where it was), [`Entry`] and [`Committer`] (the
 //! write path), then one file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, secrets, runs, journal, interrupts,
-//! sessions, removals, entities, moment, manager, flow_changes, doctor, backup.
+//! sessions, removals, entities, entity_values, moment, manager, flow_changes, doctor, backup.
 
 mod actors;
 mod appending;
@@ -18,6 +18,7 @@ mod committer;
 mod doctor;
 mod entities;
 mod entity;
+mod entity_values;
 mod entry;
 mod fault;
 mod faults;
@@ -66,6 +67,7 @@ pub use entities::{
     ChangeEntitiesError, EntitiesThen, EntityChange, EntityCounts, EntityRow, NewEntityChange, RelationEnd,
     RelationRow,
 };
+pub use entity_values::ValueDigest;
 pub use entry::{Entry, EntryKind, FIRST_SEQ, Header, Idempotency, Origin, ProgramKey, Timestamp};
 pub use fault::Fault;
 pub use faults::{Action, Faults, Step};

@@ -11,6 +11,7 @@ use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbBackend, SqlxPostgresConnector, Statement, TransactionTrait,
 };
 
+use crate::entity_values;
 use crate::fault::Fault;
 use crate::location::{Location, PostgresUrl};
 use crate::open::{self, OpenError, Ready, Schema, without_upkeep};
@@ -103,6 +104,7 @@ async fn tables(db: &DatabaseConnection) -> Result<i64, Fault> {
 async fn migrate(db: &DatabaseConnection) -> Result<(), Fault> {
     let transaction = db.begin().await?;
     lmlang_migrations::migrate(&transaction).await?;
+    entity_values::fill(&transaction).await?;
     transaction.commit().await?;
     Ok(())
 }

@@ -11,6 +11,7 @@ use sea_orm::{
     TransactionOptions, TransactionTrait,
 };
 
+use crate::entity_values;
 use crate::fault::Fault;
 use crate::location::Location;
 use crate::lock::{Lock, LockError};
@@ -124,6 +125,7 @@ async fn migrate(path: &Path) -> Result<(), Fault> {
     };
     let transaction = db.begin_with_options(immediate).await?;
     lmlang_migrations::migrate(&transaction).await?;
+    entity_values::fill(&transaction).await?;
     transaction.execute_unprepared(&format!("PRAGMA application_id = {APPLICATION_ID}")).await?;
     transaction.commit().await?;
     db.close().await?;

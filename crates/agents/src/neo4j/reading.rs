@@ -141,7 +141,13 @@ impl Graph for Transaction {
         !record::is_own(prop)
     }
 
-    fn equal(&self, label: &Label, props: &[(&str, PropValue)]) -> Result<Option<Vec<Arc<Node>>>, Failed> {
+    /// All of them at once, or none.
+    fn equal(
+        &self,
+        label: &Label,
+        props: &[(&str, PropValue)],
+        _after: Option<&Node>,
+    ) -> Result<Option<Page<Arc<Node>>>, Failed> {
         let simple = |(prop, value): &(&str, PropValue)| match value {
             PropValue::List(_) => None,
             _ => Some(((*prop).to_owned(), record::native(prop, value)?)),
@@ -155,7 +161,13 @@ impl Graph for Transaction {
             found => found?,
         };
         let known = found.len() <= MOST_EQUAL;
-        Ok(known.then(|| found.iter().map(|entity| Arc::new(Node::from(entity))).collect()))
+        let items = found.iter().map(|entity| Arc::new(Node::from(entity))).collect();
+        Ok(known.then_some(Page { items, more: false }))
+    }
+
+    /// It would have to look through the label.
+    fn estimate_equal(&self, _label: &Label, _prop: &str, _value: &PropValue) -> Result<Option<u64>, Failed> {
+        Ok(None)
     }
 
     fn estimate(&self, label: Option<&Label>) -> Result<u64, Failed> {

@@ -133,6 +133,77 @@ pub(crate) async fn wholes(store: &dyn GraphStore) {
     assert_eq!(found.rows, [[json!("two")]]);
 }
 
+/// PUN-40, PUN-74: nodes are found by what their properties equal, in order, however often these have changed.
+pub(crate) async fn lookups(store: &dyn GraphStore) {
+    const TASKS: usize = 300;
+    let by = call();
+    let long = "x".repeat(5_000);
+    let task = |n: usize| {
+        let state = if n < 2 { "open" } else { "shut" };
+        let props = json!({ "n": n, "task": true, "state": state, "tags": [state], "half": 0.5 + n as f64 });
+        Op::UpsertNode(node("Task", &format!("{n:03}"), &props))
+    };
+    let others = [
+        node("Chore", "000", &json!({ "state": "open", "n": 7 })),
+        node("Odd", "big", &json!({ "n": 9_007_199_254_740_993_i64, "text": long, "yes": true })),
+        node("Odd", "near", &json!({ "n": 9_007_199_254_740_992_i64, "text": "9", "yes": "true" })),
+    ];
+    let ops = (0..TASKS).map(task).chain(others.into_iter().map(Op::UpsertNode)).collect();
+    store.patch(Patch::new(ops).expect("a patch"), &by).await.expect("made");
+    let keys = async |query: &str, value: &Value| -> Vec<String> {
+        let params = Map::from_iter([("v".to_owned(), value.clone())]);
+        let found = store.run_cypher(query, params).await.expect("answered");
+        found.rows.iter().filter_map(|row| row[0].as_str().map(str::to_owned)).collect()
+    };
+    let n = "MATCH (t:Task {n: $v}) RETURN t.key";
+    let all: Vec<String> = (0..TASKS).map(|n| format!("{n:03}")).collect();
+    let none: Vec<String> = Vec::new();
+    assert_eq!(keys("MATCH (t:Task) WHERE t.task = $v RETURN t.key", &json!(true)).await, all);
+    assert_eq!(keys("MATCH (t:Task {task: $v}) RETURN t.key LIMIT 2", &json!(true)).await, all[..2]);
+    assert_eq!(keys("MATCH (t:Task {state: $v}) RETURN t.key", &json!("open")).await, all[..2]);
+    assert_eq!(keys("MATCH (t:Task {state: $v, n: 1}) RETURN t.key", &json!("open")).await, all[1..2]);
+    assert_eq!(keys("MATCH (t:Task {state: $v, n: 2}) RETURN t.key", &json!("open")).await, none);
+    assert_eq!(keys("MATCH (t:Task {tags: $v}) RETURN t.key", &json!(["open"])).await, all[..2]);
+    assert_eq!(keys("MATCH (t:Task {half: $v}) RETURN t.key", &json!(7.5)).await, all[7..8]);
+    assert_eq!(
+        keys("UNWIND $v AS v MATCH (t:Task {n: v}) RETURN t.key", &json!([7, null, 3])).await,
+        ["007", "003"]
+    );
+    let joined = "MATCH (c:Chore {key: $v}), (t:Task {n: c.n}) RETURN t.key";
+    assert_eq!(keys(joined, &json!("000")).await, all[7..8]);
+    assert_eq!(keys(n, &json!(7)).await, all[7..8]);
+    assert_eq!(keys(n, &json!(7.0)).await, all[7..8]);
+    assert_eq!(keys(n, &json!("7")).await, none);
+    assert_eq!(keys(n, &json!(null)).await, none);
+    assert_eq!(keys("MATCH (o:Odd {n: $v}) RETURN o.key", &json!(9_007_199_254_740_993_i64)).await, ["big"]);
+    assert_eq!(keys("MATCH (o:Odd {text: $v}) RETURN o.key", &json!(long)).await, ["big"]);
+    assert_eq!(keys("MATCH (o:Odd {yes: $v}) RETURN o.key", &json!(true)).await, ["big"]);
+    assert_eq!(keys("MATCH (o:Odd {id: $v}) RETURN o.key", &json!("big")).await, none);
+
+    store.update_props(node("Task", "007", &json!({ "n": 1_007 })), &by).await.expect("changed");
+    assert_eq!(keys(n, &json!(7)).await, none);
+    assert_eq!(keys(n, &json!(1_007)).await, all[7..8]);
+    store.upsert_node(node("Task", "009", &json!({ "n": 1_007 })), &by).await.expect("changed");
+    assert_eq!(keys(n, &json!(1_007)).await, ["007", "009"]);
+    store.update_props(node("Task", "007", &json!({ "n": null })), &by).await.expect("changed");
+    assert_eq!(keys(n, &json!(1_007)).await, ["009"]);
+    let (one, other) = (of("Task", "008"), of("Task", "009"));
+    store.upsert_edge(edge(&one, &other), &by).await.expect("joined");
+    store.delete_node(other.clone(), true, &by).await.expect("gone");
+    assert_eq!(keys(n, &json!(1_007)).await, none);
+    store.upsert_node(node("Task", "009", &json!({})), &by).await.expect("made again");
+    assert_eq!(keys(n, &json!(1_007)).await, none);
+    store.upsert_node(node("Task", "009", &json!({ "n": 9 })), &by).await.expect("changed");
+    assert_eq!(keys(n, &json!(9)).await, ["009"]);
+    // What is refused as a whole changes none.
+    let ops = vec![
+        Op::UpsertNode(node("Task", "008", &json!({ "n": 5_000 }))),
+        Op::UpdateProps(node("Task", "nobody", &json!({ "n": 1 }))),
+    ];
+    store.patch(Patch::new(ops).expect("a patch"), &by).await.expect_err("not there");
+    assert_eq!((keys(n, &json!(8)).await, keys(n, &json!(5_000)).await), (all[8..9].to_vec(), none));
+}
+
 /// PUN-100: of two writers of one key, one makes it and the other merges.
 pub(crate) async fn two_writers(store: Arc<dyn GraphStore>) {
     let writer = |title: &'static str| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lmlang_agents::graph_store::{EngineGraph, MemoryStore};
 use lmlang_agents::model::Models;
 
-use crate::promises::{promises, two_writers, wholes};
+use crate::promises::{lookups, promises, two_writers, wholes};
 use crate::world::World;
 
 #[tokio::test]
@@ -13,6 +13,7 @@ async fn the_entities_of_an_engine_keep_the_promises() {
     let world = World::new(Models::none()).await;
     promises(&EngineGraph(world.engine.clone())).await;
     wholes(&EngineGraph(world.engine.clone())).await;
+    lookups(&EngineGraph(world.engine.clone())).await;
     two_writers(Arc::new(EngineGraph(world.engine.clone()))).await;
 }
 
@@ -20,5 +21,6 @@ async fn the_entities_of_an_engine_keep_the_promises() {
 async fn a_store_in_memory_keeps_the_promises() {
     promises(&MemoryStore::default()).await;
     wholes(&MemoryStore::default()).await;
+    lookups(&MemoryStore::default()).await;
     two_writers(Arc::new(MemoryStore::default())).await;
 }

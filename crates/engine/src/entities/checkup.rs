@@ -1,4 +1,5 @@
-//! Checking the entities of a database: all of them can be read, and no relation ends nowhere.
+//! Checking the entities of a database: all of them can be read and are found by their properties, and no relation ends
+//! nowhere.
 
 use lmlang_store::Fault;
 use uuid::Uuid;
@@ -35,12 +36,18 @@ impl Engine {
             let place = after.as_ref().map(|(label, name)| (label.as_str(), name.as_str()));
             let rows = view.entities(None, None, place, PAGE).await?;
             let more = rows.len() as u64 == PAGE;
+            let otherwise = view.found_otherwise(&rows).await?;
             for row in rows {
                 *count += 1;
                 after = Some((row.label.clone(), row.name.clone()));
                 let named = format!("the entity {}:{}", row.label, row.name);
-                if let Err(fault) = record::entity(row) {
-                    found.push(format!("{named}: {fault}"));
+                let is_other = otherwise.contains(&row.id);
+                match record::entity(row) {
+                    Err(fault) => found.push(format!("{named}: {fault}")),
+                    Ok(_) if is_other => {
+                        found.push(format!("{named} is looked up by other values than its properties have"));
+                    }
+                    Ok(_) => {}
                 }
             }
             if !more {

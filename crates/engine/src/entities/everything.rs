@@ -111,11 +111,24 @@ impl Graph for Everything<'_> {
         }
     }
 
-    fn equal(&self, label: &Label, props: &[(&str, PropValue)]) -> Result<Option<Vec<Arc<Node>>>, Error> {
+    fn equal(
+        &self,
+        label: &Label,
+        props: &[(&str, PropValue)],
+        after: Option<&Node>,
+    ) -> Result<Option<Page<Arc<Node>>>, Error> {
         match (Sort::of_label(label), self.entities) {
-            (Some(sort), _) => self.programs.equal(sort, props).map(Some),
-            (None, Some(entities)) => entities.equal(label, props),
-            (None, None) => Ok(Some(Vec::new())),
+            // All of them at once.
+            (Some(sort), _) => Ok(Some(Page { items: self.programs.equal(sort, props)?, more: false })),
+            (None, Some(entities)) => entities.equal(label, props, after),
+            (None, None) => Ok(Some(nothing())),
+        }
+    }
+
+    fn estimate_equal(&self, label: &Label, prop: &str, value: &PropValue) -> Result<Option<u64>, Error> {
+        match (Sort::of_label(label), self.entities) {
+            (None, Some(entities)) => entities.estimate_equal(label, prop, value),
+            (Some(_), _) | (None, None) => Ok(None),
         }
     }
 

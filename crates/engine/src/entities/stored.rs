@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use lmlang_entities::{
-    Edge, Entity, EntityId, EntityRef, Graph, Hop, Key, Label, Node, Page, Read, Relation, RelationType, Way,
-    props::PropValue,
+    Edge, Entity, EntityId, EntityRef, Graph, Hop, Indexed, Key, Label, Node, Page, Read, Relation,
+    RelationType, Way, indexed, props::PropValue,
 };
-use lmlang_store::{EntitiesThen, EntityRow, RelationEnd, RelationRow};
+use lmlang_store::{EntitiesThen, EntityRow, RelationEnd, RelationRow, ValueDigest};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -21,6 +21,9 @@ pub(crate) const PAGE: usize = 256;
 
 /// Most edges at a node whose order is kept from the second page on; beyond, each page puts all of them in order.
 const MOST_KEPT: usize = 1_000_000;
+
+/// Up to how many entities are counted for a plan: where there are more, it does not matter how many.
+const MOST_COUNTED: u64 = 10_000;
 
 /// What of the edges at a node is asked for: the node, which way, and the types.
 type Asked = (EntityId, bool, Vec<RelationType>);
@@ -125,6 +128,18 @@ impl Stored {
             some.iter().filter_map(|id| rows.remove(id)).map(hop).collect::<Result<_, _>>()?;
         Ok(Some(Page { items, more: behind.len() > PAGE }))
     }
+
+    /// Of values the one that the fewest entities have.
+    fn rarest(&self, values: Vec<ValueDigest>) -> Result<Option<ValueDigest>, Error> {
+        if values.len() < 2 {
+            return Ok(values.into_iter().next());
+        }
+        let mut counted = Vec::with_capacity(values.len());
+        for value in values {
+            counted.push((self.ask(self.view.count_having(&value, MOST_COUNTED))?, value));
+        }
+        Ok(counted.into_iter().min_by_key(|(count, _)| *count).map(|(_, value)| value))
+    }
 }
 
 fn out_of_time(taken: Duration) -> Error {
@@ -200,17 +215,38 @@ impl Graph for Stored {
         page(self.ask(rows)?, hop)
     }
 
-    fn is_indexed(&self, _label: &Label, _prop: &str) -> bool {
-        false
+    /// Every property is: a value that is none of those that an index knows is looked for in all of the label.
+    fn is_indexed(&self, _label: &Label, prop: &str) -> bool {
+        indexed::is_property(prop)
     }
 
-    fn equal(&self, _label: &Label, _props: &[(&str, PropValue)]) -> Result<Option<Vec<Arc<Node>>>, Error> {
-        Ok(None)
+    fn equal(
+        &self,
+        label: &Label,
+        props: &[(&str, PropValue)],
+        after: Option<&Node>,
+    ) -> Result<Option<Page<Arc<Node>>>, Error> {
+        let values = props.iter().filter_map(|(prop, value)| digest(label, prop, value)).collect();
+        let Some(value) = self.rarest(values)? else { return Ok(None) };
+        let after = after.map(|after| after.key.as_str());
+        let rows = self.view.entities_having(&value, after, PAGE as u64 + 1);
+        page(self.ask(rows)?, node).map(Some)
+    }
+
+    fn estimate_equal(&self, label: &Label, prop: &str, value: &PropValue) -> Result<Option<u64>, Error> {
+        let Some(value) = digest(label, prop, value) else { return Ok(None) };
+        self.ask(self.view.count_having(&value, MOST_COUNTED)).map(Some)
     }
 
     fn estimate(&self, label: Option<&Label>) -> Result<u64, Error> {
-        self.ask(self.view.count_entities(label.map(Label::as_str), None))
+        // All are more than those of a label, also where there are many of it.
+        let most = if label.is_some() { MOST_COUNTED } else { 2 * MOST_COUNTED };
+        self.ask(self.view.count_some(label.map(Label::as_str), most))
     }
+}
+
+fn digest(label: &Label, prop: &str, value: &PropValue) -> Option<ValueDigest> {
+    Some(ValueDigest::of(label.as_str(), prop, &Indexed::of(value)?))
 }
 
 fn node(row: EntityRow) -> Result<Arc<Node>, Error> {

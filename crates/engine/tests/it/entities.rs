@@ -262,6 +262,39 @@ async fn questions_are_answered_with_parameters() {
     assert!(matches!(far, Err(Error::Limit { which: "entityHops", .. })), "{far:?}");
 }
 
+/// What a question costs follows what it asks for: entities with other values are not read, here those that cannot be.
+#[tokio::test]
+async fn entities_are_looked_up_by_their_values() {
+    let fixture = Fixture::new(OFTEN).await;
+    let leaf = |n: usize| {
+        let state = if n < 3 { "open" } else { "shut" };
+        let props = json!({"n": n, "even": n.is_multiple_of(2), "state": state});
+        json!({"upsert_node": {"label": "Leaf", "key": format!("{n:04}"), "props": props}})
+    };
+    change(&fixture.engine, &(0..900).map(leaf).collect()).await;
+    let even = "MATCH (l:Leaf {even: true}) RETURN l.n";
+    let rows = ask(&fixture.engine, even, json!({})).await.expect("answered");
+    assert_eq!(rows, (0..450).map(|n| vec![json!(n * 2)]).collect::<Vec<_>>());
+
+    // All but `0000`, `0001` and `0002`.
+    let fixture = fixture.reopened(&["UPDATE entities SET props = label WHERE name > x'30303032'"]).await;
+    let engine = &fixture.engine;
+    let unread = ask(engine, "MATCH (l:Leaf) RETURN count(l)", json!({})).await;
+    assert!(matches!(unread, Err(Error::Storage(_))), "{unread:?}");
+    for (query, keys) in [
+        ("MATCH (l:Leaf {state: 'open'}) RETURN l.key", vec!["0000", "0001", "0002"]),
+        ("MATCH (l:Leaf) WHERE l.n = $one RETURN l.key", vec!["0001"]),
+        ("MATCH (l:Leaf {even: true, state: 'open'}) RETURN l.key", vec!["0000", "0002"]),
+        ("MATCH (l:Leaf {state: 'lost'}) RETURN l.key", vec![]),
+        ("UNWIND [2, 0] AS n MATCH (l:Leaf {n: n}) RETURN l.key", vec!["0002", "0000"]),
+        ("MATCH (l:Leaf {n: 1}), (m:Leaf {n: l.n + $one}) RETURN m.key", vec!["0002"]),
+    ] {
+        let rows = ask(engine, query, json!({"one": 1.0})).await.expect(query);
+        let found: Vec<&str> = rows.iter().filter_map(|row| row[0].as_str()).collect();
+        assert_eq!(found, keys, "{query}");
+    }
+}
+
 /// PUN-61: whatever a query says, it only reads.
 #[tokio::test]
 async fn queries_that_would_write_are_refused_with_their_place() {
@@ -291,6 +324,16 @@ async fn pages_go_on_after_an_entity_that_is_gone() {
     change(engine, &json!([{"delete_node": {"label": "Note", "key": "b"}}])).await;
     let rest = engine.entity_page(&all, Some(&name("Note", "b")), 2).await.unwrap();
     assert_eq!((rest.items.len(), rest.items[0].name(), rest.more), (1, name("Note", "c"), false));
+}
+
+#[tokio::test]
+async fn the_doctor_looks_at_what_entities_are_found_by() {
+    let fixture = Fixture::new(OFTEN).await;
+    change(&fixture.engine, &ada()).await;
+    let fixture = fixture.reopened(&["DELETE FROM entity_values"]).await;
+    let checkup = fixture.engine.doctor(|_| {}).await.expect("it is looked at");
+    let told: Vec<String> = checkup.findings().collect();
+    assert_eq!(told, ["the entity Person:ada is looked up by other values than its properties have"]);
 }
 
 #[tokio::test]

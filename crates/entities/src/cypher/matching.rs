@@ -10,6 +10,7 @@ use super::value::{Link, Path, Value, equal};
 use crate::entity::RelationId;
 use crate::graph::{Graph, Hop, Node, Way};
 use crate::name::{Key, Label};
+use crate::props::PropValue;
 
 /// Takes a row in, and says whether more are wanted.
 pub(crate) type Sink<'s, G> = &'s mut dyn FnMut(&mut Vec<Value>) -> Outcome<ControlFlow<()>, G>;
@@ -148,13 +149,9 @@ impl<G: Graph> Context<'_, G> {
                         value => values.extend(value.to_prop().map(|value| (prop.as_str(), value))),
                     }
                 }
-                let nodes = match values.is_empty() {
-                    false => self.graph.equal(label, &values).map_err(super::Failure::Graph)?,
-                    true => None,
-                };
-                match nodes {
-                    Some(nodes) => self.candidates(search, index, vertex, &nodes),
-                    None => self.scan(search, index, vertex, Some(label)),
+                match values.is_empty() {
+                    false => self.look_up(search, index, vertex, (label, &values)),
+                    true => self.scan(search, index, vertex, Some(label)),
                 }
             }
             Access::Label(label) => self.scan(search, index, vertex, Some(label)),
@@ -175,6 +172,26 @@ impl<G: Graph> Context<'_, G> {
             nodes.extend(self.graph.node(label, &key).map_err(super::Failure::Graph)?);
         }
         Ok(nodes)
+    }
+
+    /// Goes through the nodes that an index knows to have some values, or through all of the label if it does not know.
+    fn look_up(
+        &self,
+        search: &mut Search<'_, '_, G>,
+        index: usize,
+        vertex: &Vertex,
+        (label, values): (&Label, &[(&str, PropValue)]),
+    ) -> Outcome<ControlFlow<()>, G> {
+        let mut after: Option<Arc<Node>> = None;
+        loop {
+            let page = self.graph.equal(label, values, after.as_deref()).map_err(super::Failure::Graph)?;
+            let Some(page) = page else { return self.scan(search, index, vertex, Some(label)) };
+            let flow = self.candidates(search, index, vertex, &page.items)?;
+            if flow.is_break() || !page.more {
+                return Ok(flow);
+            }
+            after = page.items.last().cloned();
+        }
     }
 
     fn scan(

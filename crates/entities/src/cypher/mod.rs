@@ -95,12 +95,16 @@ pub fn run<G: Graph>(
     let mut statistics = Statistics::default();
     for pattern in resolved.patterns() {
         for (label, props) in plan::asked(pattern) {
-            statistics.indexed.extend(
-                props
-                    .into_iter()
-                    .filter(|prop| graph.is_indexed(&label, prop))
-                    .map(|prop| (label.clone(), prop)),
-            );
+            for (prop, values) in props.into_iter().filter(|(prop, _)| graph.is_indexed(&label, prop)) {
+                for value in values {
+                    let of = (label.clone(), prop.clone(), value);
+                    if statistics.equal.iter().all(|(known, _)| *known != of) {
+                        let about = graph.estimate_equal(&label, &prop, &of.2).map_err(Failure::Graph)?;
+                        statistics.equal.extend(about.map(|about| (of, about)));
+                    }
+                }
+                statistics.indexed.insert((label.clone(), prop));
+            }
             let size = graph.estimate(Some(&label)).map_err(Failure::Graph)?;
             statistics.labels.insert(label, size);
         }

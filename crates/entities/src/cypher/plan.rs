@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ast::{Comparison, Expr, Kind};
 use super::stage::{Access, LinkPattern, Pattern, Step, StepKind, needs};
 use crate::name::Label;
+use crate::props::PropValue;
 
 /// What plans know of a graph.
 #[derive(Debug, Default)]
@@ -12,6 +13,26 @@ pub(crate) struct Statistics {
     pub(crate) all: u64,
     pub(crate) labels: BTreeMap<Label, u64>,
     pub(crate) indexed: BTreeSet<(Label, String)>,
+    /// How many nodes of a label have a value of a property, of the values that a query names.
+    pub(crate) equal: Vec<((Label, String, PropValue), u64)>,
+}
+
+impl Statistics {
+    /// Returns about how many nodes of a label equal something in a property, if that is known before the search.
+    fn about(&self, label: &Label, prop: &str, value: &Expr) -> Option<u64> {
+        let value = named(value)?;
+        let is =
+            |(of, named, known): &(Label, String, PropValue)| of == label && named == prop && *known == value;
+        self.equal.iter().find(|(of, _)| is(of)).map(|(_, about)| *about)
+    }
+}
+
+/// Returns the value of an expression that is nothing else.
+fn named(expr: &Expr) -> Option<PropValue> {
+    match &expr.kind {
+        Kind::Literal(value) => value.to_prop(),
+        _ => None,
+    }
 }
 
 /// Makes the steps of a pattern.
@@ -155,9 +176,11 @@ impl Planner<'_> {
                 .map(|(prop, value)| ((*prop).to_owned(), (*value).clone()))
                 .collect();
             if !props.is_empty() {
-                // Each of them leaves fewer.
-                let about = (9 - props.len() as u64).max(5);
-                take((about, Access::Index(label.clone(), props)));
+                // Of what is not known yet, each leaves fewer.
+                let guess = 7_u64.saturating_sub(props.len() as u64).max(3);
+                let about = |(prop, value): &(String, Expr)| self.statistics.about(label, prop, value);
+                let about = props.iter().map(|by| about(by).unwrap_or(guess)).min().unwrap_or(guess);
+                take((about.saturating_add(2), Access::Index(label.clone(), props)));
             }
         }
         best
@@ -193,17 +216,21 @@ fn prop_of(expr: &Expr, slot: usize) -> Option<&str> {
     }
 }
 
+/// The properties by whose value a label is asked for, each with the values that are known before the search.
+pub(crate) type Asked = BTreeMap<String, Vec<PropValue>>;
+
 /// Returns the labels of a pattern, each with the properties by whose value it is asked for.
-pub(crate) fn asked(pattern: &Pattern) -> BTreeMap<Label, BTreeSet<String>> {
-    let mut asked: BTreeMap<Label, BTreeSet<String>> = BTreeMap::new();
+pub(crate) fn asked(pattern: &Pattern) -> BTreeMap<Label, Asked> {
+    let mut asked: BTreeMap<Label, Asked> = BTreeMap::new();
     for vertex in &pattern.vertices {
         for label in &vertex.labels {
             let props = asked.entry(label.clone()).or_default();
             for predicate in &pattern.predicates {
-                if let Kind::Compare(Comparison::Equal, a, b) = &predicate.expr.kind {
-                    props.extend(
-                        [a, b].into_iter().filter_map(|of| prop_of(of, vertex.slot)).map(str::to_owned),
-                    );
+                let Kind::Compare(Comparison::Equal, a, b) = &predicate.expr.kind else { continue };
+                for (of, value) in [(a, b), (b, a)] {
+                    if let Some(prop) = prop_of(of, vertex.slot) {
+                        props.entry(prop.to_owned()).or_default().extend(named(value));
+                    }
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lmlang_entities::{
-    Counts, Entity, EntityRef, Graph, MemoryGraph, Op, Patch, PatchError, Read, Relation, Stamp, Way,
+    Counts, Entity, EntityRef, Graph, Indexed, MemoryGraph, Op, Patch, PatchError, Read, Relation, Stamp, Way,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
@@ -65,7 +65,6 @@ fn upserts() -> impl Strategy<Value = Patch> {
 }
 
 /// A graph that is patched at one moment after the other.
-#[derive(Default)]
 struct World {
     graph: MemoryGraph,
     moment: i64,
@@ -73,8 +72,12 @@ struct World {
 }
 
 impl World {
+    fn new() -> Self {
+        Self { graph: MemoryGraph::indexing(), moment: 0, ids: 0 }
+    }
+
     fn of(patches: &[Patch]) -> Self {
-        let mut world = Self::default();
+        let mut world = Self::new();
         for patch in patches {
             if world.apply(patch).is_err() {
                 continue;
@@ -217,10 +220,10 @@ proptest! {
         }
     }
 
-    /// PUN-51, PUN-52, PUN-60: names and ends are unique, no edge dangles, a time of making stays.
+    /// PUN-51, PUN-52, PUN-60: names and ends are unique, no edge dangles, a time of making stays, and indexes know what there is.
     #[test]
     fn patches_keep_the_invariants(patches in prop::collection::vec(patch(), 0..8)) {
-        let mut world = World::default();
+        let mut world = World::new();
         let mut made = BTreeMap::new();
         for patch in &patches {
             let moment = world.moment + 1;
@@ -246,6 +249,18 @@ proptest! {
                 let all = world.graph.relations_of(entity.id).unwrap();
                 let either = relations.iter().filter(|one| one.from == entity.id || one.to == entity.id).count();
                 prop_assert_eq!(all.len(), either);
+                for (name, value) in entity.props.iter() {
+                    let found = world.graph.equal(&entity.label, &[(&**name, value.clone())], None).unwrap();
+                    let found = found.map(|page| page.items.iter().map(|node| node.key.clone()).collect::<Vec<_>>());
+                    let has = |one: &&Entity, value: &Indexed| {
+                        let own = one.props.get(name).and_then(Indexed::of);
+                        one.label == entity.label && own.as_ref() == Some(value)
+                    };
+                    let all = Indexed::of(value).map(|value| {
+                        entities.iter().filter(|one| has(one, &value)).map(|one| one.key.clone()).collect::<Vec<_>>()
+                    });
+                    prop_assert_eq!(found, all);
+                }
             }
             prop_assert_eq!(world.graph.estimate(None).unwrap(), entities.len() as u64);
         }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt::Write;
 
 use lmlang_entities::cypher::{self, Limits};
-use lmlang_entities::{Label, MemoryGraph, Patch, Stamp};
+use lmlang_entities::{MemoryGraph, Patch, Stamp};
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
@@ -35,7 +35,8 @@ impl Small {
         };
         let edge = |(from, relation_type, to): &(usize, &str, usize)| json!({ "upsert_edge": { "from": name(*from), "type": relation_type, "to": name(*to) } });
         let ops: Vec<Json> = (0..NODES).map(node).chain(self.edges.iter().map(edge)).collect();
-        let (mut graph, mut ids) = (MemoryGraph::new(), 0_u128);
+        let graph = if indexed { MemoryGraph::indexing() } else { MemoryGraph::new() };
+        let (mut graph, mut ids) = (graph, 0_u128);
         let patch = Patch::from_ops(&ops).unwrap();
         let made: Result<_, lmlang_entities::PatchError<Infallible>> =
             graph.patch(&patch, Stamp::default(), || {
@@ -43,9 +44,6 @@ impl Small {
                 ids.to_be_bytes()
             });
         made.unwrap();
-        if indexed {
-            graph.add_index(&Label::new("A").unwrap(), "x");
-        }
         graph
     }
 }

@@ -130,7 +130,16 @@ impl Graph for Virtual {
         false
     }
 
-    fn equal(&self, _: &Label, _: &[(&str, PropValue)]) -> Result<Option<Vec<Arc<Node>>>, Gone> {
+    fn equal(
+        &self,
+        _: &Label,
+        _: &[(&str, PropValue)],
+        _: Option<&Node>,
+    ) -> Result<Option<Page<Arc<Node>>>, Gone> {
+        Ok(None)
+    }
+
+    fn estimate_equal(&self, _: &Label, _: &str, _: &PropValue) -> Result<Option<u64>, Gone> {
         Ok(None)
     }
 
@@ -221,7 +230,8 @@ fn a_patch_reads_what_it_names() {
     }
 }
 
-/// A graph without nodes that knows two properties, and tells what it was asked for.
+/// A graph without nodes that knows two properties, and tells what it was asked for. It says that it has 9,000 nodes of `A`, 5,000 of
+/// which have a `y` of 1, and 1,000 of each other label.
 #[derive(Default)]
 struct Indexed(RefCell<Vec<String>>);
 
@@ -232,8 +242,9 @@ impl Graph for Indexed {
         Ok(None)
     }
 
-    fn page(&self, _: Option<&Label>, _: Option<&Node>) -> Result<Page<Arc<Node>>, Gone> {
-        self.0.borrow_mut().push("a scan".to_owned());
+    fn page(&self, label: Option<&Label>, _: Option<&Node>) -> Result<Page<Arc<Node>>, Gone> {
+        let label = label.map_or(String::new(), |label| format!(" of {label}"));
+        self.0.borrow_mut().push(format!("a scan{label}"));
         Ok(Page { items: Vec::new(), more: false })
     }
 
@@ -245,31 +256,72 @@ impl Graph for Indexed {
         label.as_str() == "A" && (prop == "x" || prop == "y")
     }
 
-    fn equal(&self, label: &Label, props: &[(&str, PropValue)]) -> Result<Option<Vec<Arc<Node>>>, Gone> {
+    fn equal(
+        &self,
+        label: &Label,
+        props: &[(&str, PropValue)],
+        _: Option<&Node>,
+    ) -> Result<Option<Page<Arc<Node>>>, Gone> {
         let props: Vec<String> =
             props.iter().map(|(prop, value)| format!("{prop}={}", value.to_json())).collect();
         self.0.borrow_mut().push(format!("{label} {}", props.join(" ")));
-        Ok(Some(Vec::new()))
+        Ok(Some(Page { items: Vec::new(), more: false }))
     }
 
-    fn estimate(&self, _: Option<&Label>) -> Result<u64, Gone> {
-        Ok(1_000)
+    fn estimate_equal(&self, _: &Label, prop: &str, value: &PropValue) -> Result<Option<u64>, Gone> {
+        Ok((prop == "y" && *value == PropValue::Int(1)).then_some(5_000))
+    }
+
+    fn estimate(&self, label: Option<&Label>) -> Result<u64, Gone> {
+        Ok(if label.is_some_and(|label| label.as_str() != "A") { 1_000 } else { 9_000 })
     }
 }
 
-/// An index is asked once, about all that is known by then, and not about what nothing equals.
+/// An index is asked once, about all that is known by then, and not about what nothing equals, nor where there are fewer nodes
+/// of another label.
 #[test]
 fn an_index_is_asked_about_all_that_is_known() {
     for (query, asked) in [
         ("MATCH (n:A {x: 1}) WHERE n.z = 3 AND 'b' = n.y RETURN n", vec!["A x=1 y=\"b\""]),
         ("MATCH (n:A:B {x: 1, z: 2}) RETURN n", vec!["A x=1"]),
-        ("UNWIND [1, null, [2]] AS x MATCH (n:A {x: x}) RETURN n", vec!["A x=1", "a scan"]),
+        ("UNWIND [1, null, [2]] AS x MATCH (n:A {x: x}) RETURN n", vec!["A x=1", "a scan of A"]),
         ("MATCH (n:A {x: 1, key: 'k'}) RETURN n", vec![]),
-        ("MATCH (n:B {x: 1}) RETURN n", vec!["a scan"]),
-        ("MATCH (n:A) WHERE n.x = n.y RETURN n", vec!["a scan"]),
+        ("MATCH (n:B {x: 1}) RETURN n", vec!["a scan of B"]),
+        ("MATCH (n:A) WHERE n.x = n.y RETURN n", vec!["a scan of A"]),
+        ("MATCH (a:A {y: 2})-->(b:B) RETURN a", vec!["A y=2"]),
+        ("MATCH (a:A {y: 1})-->(b:B) RETURN a", vec!["a scan of B"]),
+        ("MATCH (a:A {y: 1, x: 1})-->(b:B) RETURN a", vec!["A y=1 x=1"]),
     ] {
         let graph = Indexed::default();
         assert_eq!(rows(query, &graph), Vec::<Vec<Json>>::new());
         assert_eq!(graph.0.into_inner(), asked, "{query}");
+    }
+}
+
+/// Of many nodes with a value all are found, in the order of their keys, and as soon as there are enough no more are looked at.
+#[test]
+fn what_an_index_knows_comes_in_pages() {
+    let (mut graph, mut ids) = (MemoryGraph::indexing(), 0_u128);
+    let node = |key: usize| {
+        let props = json!({ "even": key.is_multiple_of(2), "n": key });
+        json!({ "upsert_node": { "label": "A", "key": format!("k{key:04}"), "props": props } })
+    };
+    let ops: Vec<Json> = (0..1_000).map(node).collect();
+    let made = graph.patch(&Patch::from_ops(&ops).unwrap(), Stamp::default(), || {
+        ids += 1;
+        ids.to_be_bytes()
+    });
+    made.unwrap();
+    let even = rows("MATCH (n:A {even: true}) RETURN n.key", &graph);
+    assert_eq!(even, (0..500).map(|key| vec![json!(format!("k{:04}", key * 2))]).collect::<Vec<_>>());
+    let few = Limits { steps: 200, ..Limits::default() };
+    for (query, count) in [
+        ("MATCH (n:A {even: true}) RETURN n.key LIMIT 3", 3),
+        ("MATCH (n:A {even: true, n: 8}) RETURN n.key", 1),
+        ("MATCH (n:A {n: 3.0}) RETURN n.key", 1),
+        ("MATCH (n:A {n: '3'}) RETURN n.key", 0),
+        ("MATCH (n:A {other: 3}) RETURN n.key", 0),
+    ] {
+        assert_eq!(cypher::run(query, &Map::new(), &graph, &few).unwrap().rows.len(), count, "{query}");
     }
 }

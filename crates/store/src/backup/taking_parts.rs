@@ -14,7 +14,11 @@ use crate::backup::plan::{Fate, LoadError};
 use crate::backup::plan_parts::PlannedPart;
 use crate::backup::taking::{MAX_BYTES, Taking};
 use crate::entities::{change_row, entity_row, relation_row};
-use crate::entity::{entities, entity_changes, flow_changes, manager_changes, manager_records, relations};
+use crate::entity::{
+    entities, entity_changes, entity_values as values, flow_changes, manager_changes, manager_records,
+    relations,
+};
+use crate::entity_values;
 use crate::entry::Timestamp;
 use crate::fault::{Failure, Fault};
 use crate::flow_changes::row;
@@ -26,6 +30,8 @@ use crate::sql::Sql;
 struct Rows {
     entity_changes: Vec<entity_changes::ActiveModel>,
     entities: Vec<entities::ActiveModel>,
+    /// By what they are found: it is made anew.
+    values: Vec<values::ActiveModel>,
     relations: Vec<relations::ActiveModel>,
     manager_changes: Vec<manager_changes::ActiveModel>,
     manager_records: Vec<manager_records::ActiveModel>,
@@ -103,6 +109,7 @@ impl Taking<'_> {
             }
             PartItem::Entity(entity) => {
                 rows.bytes += entity.props.len() + entity.name.len();
+                rows.values.extend(entity_values::rows(&entity));
                 rows.entities.push(entity_row(entity));
             }
             PartItem::Relation(relation) => {
@@ -162,6 +169,7 @@ impl Rows {
         if !self.entities.is_empty() {
             statements.push(entities::Entity::insert_many(self.entities).into_query().into());
         }
+        statements.extend(entity_values::inserting(&self.values));
         if !self.relations.is_empty() {
             statements.push(relations::Entity::insert_many(self.relations).into_query().into());
         }
@@ -204,6 +212,7 @@ fn emptied(part: Part) -> Vec<Sql> {
     match part {
         Part::Entities => vec![
             Query::delete().from_table(relations::Entity).to_owned().into(),
+            Query::delete().from_table(values::Entity).to_owned().into(),
             Query::delete().from_table(entities::Entity).to_owned().into(),
         ],
         Part::Manager => vec![Query::delete().from_table(manager_records::Entity).to_owned().into()],

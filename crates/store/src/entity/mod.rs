@@ -7,6 +7,7 @@ pub(crate) mod case_sightings;
 pub(crate) mod cases;
 pub(crate) mod entities;
 pub(crate) mod entity_changes;
+pub(crate) mod entity_values;
 pub(crate) mod flow_changes;
 pub(crate) mod flow_definitions;
 pub(crate) mod heads;

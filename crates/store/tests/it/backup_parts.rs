@@ -10,10 +10,11 @@ use lmlang_store::{
     ManagerRecord, NewEntityChange, Store, Timestamp,
 };
 use proptest::prelude::*;
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::backup::{backup, backup_in, cases, load, refusals, wishes};
-use crate::entities::{change, entity, relation, wheel};
+use crate::entities::{all_are_found, change, entity, relation, wheel, with_props};
 use crate::fixture::Fixture;
 
 /// Keeps something in the Manager, or takes it away.
@@ -104,8 +105,8 @@ async fn work(fixture: &Fixture, number: u32) {
             new.deleted_entities = vec![one.id];
         }
         (3, Some(mut one), _) => {
-            (one.props, one.updated) = (vec![number as u8; 40], Timestamp(number.into()));
-            new.updated_entities = vec![one];
+            one.updated = Timestamp(number.into());
+            new.updated_entities = vec![with_props(one, &json!({ "count": number, "other": "x" }))];
         }
         (4 | 5, Some(one), Some(other)) => {
             if view.relation(one.id, name, other.id).await.unwrap().is_none() {
@@ -119,7 +120,9 @@ async fn work(fixture: &Fixture, number: u32) {
             let many = if pick.is_multiple_of(4) { 300 } else { number % 6 };
             for count in 0..=u128::from(many) {
                 let name = format!("{name}{revision}-{count}");
-                new.inserted_entities.push(entity(id | count, ["Hub", "Rim"][pick % 2], &name));
+                let props = json!({ "count": count as u64 % 7, "many": many > 9, "name": name });
+                let new_one = entity(id | count, ["Hub", "Rim"][pick % 2], &name);
+                new.inserted_entities.push(with_props(new_one, &props));
             }
         }
     }
@@ -173,6 +176,7 @@ proptest! {
                 let path = backup_in(from.db.folder(), &from.store).await;
                 load(&to.store, &path, &wishes()).await.unwrap();
                 assert_eq!(known(&to.store).await, known(&from.store).await);
+                all_are_found(&to.store).await;
                 let again = planned(&to.store, &path, &wishes()).await;
                 assert!(again.iter().all(|it| (it.1, it.2) == (Fate::Kept, 0)), "{again:?}");
                 // What is made of the one is made of the other.

@@ -1,12 +1,15 @@
 //! Entities: stored from one revision to the next, read as they were at one moment.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use lmlang_entities::{Indexed, Props, encoding};
 use lmlang_store::{
     Action, ActorKey, ChangeEntitiesError, EntityChange, EntityCounts, EntityRow, Fault, Faults, Idempotency,
-    NewEntityChange, RelationEnd, RelationRow, Step, Timestamp,
+    NewEntityChange, RelationEnd, RelationRow, Step, Store, Timestamp, ValueDigest,
 };
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::fixture::Fixture;
@@ -71,6 +74,33 @@ pub(crate) async fn wheel(fixture: &Fixture) {
         ..change(1, fixture.actor)
     };
     fixture.store.change_entities(new).await.unwrap();
+}
+
+/// An entity with properties.
+pub(crate) fn with_props(of: EntityRow, props: &Value) -> EntityRow {
+    EntityRow { props: encoding::to_bytes(&Props::from_json(props).unwrap()), ..of }
+}
+
+/// The digest of a value.
+pub(crate) fn digest(label: &str, prop: &str, value: &Value) -> ValueDigest {
+    let props = Props::from_json(&json!({ "it": value })).unwrap();
+    ValueDigest::of(label, prop, &Indexed::of(props.get("it").unwrap()).unwrap())
+}
+
+/// The keys of the entities of a label that are found by a value.
+pub(crate) async fn having(store: &Store, label: &str, prop: &str, value: Value) -> Vec<String> {
+    let now = store.entities_now().await.unwrap();
+    let found = now.entities_having(&digest(label, prop, &value), None, 1_000).await.unwrap();
+    found.into_iter().map(|row| row.name).collect()
+}
+
+/// That every entity is found by what its properties say, and by nothing else.
+pub(crate) async fn all_are_found(store: &Store) {
+    let now = store.entities_now().await.unwrap();
+    let rows = now.entities(None, None, None, 10_000).await.unwrap();
+    for some in rows.chunks(500) {
+        assert_eq!(now.found_otherwise(some).await.unwrap(), BTreeSet::new());
+    }
 }
 
 fn names(rows: &[EntityRow]) -> Vec<String> {
@@ -194,4 +224,91 @@ async fn a_change_whose_answer_is_lost_is_there_once() {
     let new = change(2, fixture.actor);
     let again = NewEntityChange { change: EntityChange { making, ..new.change.clone() }, ..new };
     assert!(matches!(fixture.store.change_entities(again).await, Err(ChangeEntitiesError::Moved)));
+}
+
+/// Entities with values: three of `A`, of which two are open, and one of `B`.
+async fn valued(fixture: &Fixture) {
+    let of = |id, label, name, props: Value| with_props(entity(id, label, name), &props);
+    let new = NewEntityChange {
+        inserted_entities: vec![
+            of(1, "A", "z", json!({ "state": "open", "n": 3, "done": false })),
+            of(2, "A", "é", json!({ "state": "open", "n": 3.0, "tags": ["open"] })),
+            of(3, "A", "a", json!({ "state": "shut", "n": "3", "long": "x".repeat(60_000) })),
+            of(4, "B", "z", json!({ "state": "open" })),
+        ],
+        ..change(1, fixture.actor)
+    };
+    fixture.store.change_entities(new).await.unwrap();
+}
+
+#[tokio::test]
+async fn entities_are_found_by_their_values_as_these_change() {
+    let fixture = Fixture::new().await;
+    valued(&fixture).await;
+    let store = &fixture.store;
+    assert_eq!(having(store, "A", "state", json!("open")).await, ["z", "é"]);
+    assert_eq!(having(store, "B", "state", json!("open")).await, ["z"]);
+    assert_eq!(having(store, "A", "n", json!(3)).await, ["z", "é"]);
+    assert_eq!(having(store, "A", "n", json!("3")).await, ["a"]);
+    assert_eq!(having(store, "A", "done", json!(false)).await, ["z"]);
+    assert_eq!(having(store, "A", "long", json!("x".repeat(60_000))).await, ["a"]);
+    assert_eq!(having(store, "A", "long", json!("x".repeat(59_999))).await, Vec::<String>::new());
+    let now = store.entities_now().await.unwrap();
+    let open = digest("A", "state", &json!("open"));
+    assert_eq!(names(&now.entities_having(&open, None, 1).await.unwrap()), ["A:z"]);
+    assert_eq!(names(&now.entities_having(&open, Some("z"), 9).await.unwrap()), ["A:é"]);
+    assert_eq!(now.count_having(&open, 9).await.unwrap(), 2);
+    assert_eq!(now.count_having(&open, 1).await.unwrap(), 1);
+    assert_eq!((now.count_some(Some("A"), 9).await.unwrap(), now.count_some(None, 9).await.unwrap()), (3, 4));
+    assert_eq!(now.count_some(Some("A"), 2).await.unwrap(), 2);
+
+    let next = NewEntityChange {
+        deleted_entities: vec![Uuid::from_u128(2)],
+        updated_entities: vec![with_props(entity(1, "A", "z"), &json!({ "state": "shut", "n": 4 }))],
+        inserted_entities: vec![with_props(entity(5, "A", "m"), &json!({ "state": "shut" }))],
+        ..change(2, fixture.actor)
+    };
+    store.change_entities(next).await.unwrap();
+    // Who looks goes on seeing the moment at which they began.
+    assert_eq!(names(&now.entities_having(&open, None, 9).await.unwrap()), ["A:z", "A:é"]);
+    drop(now);
+    assert_eq!(having(store, "A", "state", json!("open")).await, Vec::<String>::new());
+    assert_eq!(having(store, "A", "state", json!("shut")).await, ["a", "m", "z"]);
+    assert_eq!(having(store, "A", "n", json!(3)).await, Vec::<String>::new());
+    assert_eq!(having(store, "A", "done", json!(false)).await, Vec::<String>::new());
+    all_are_found(store).await;
+
+    // What is not stored changes none.
+    let refused = NewEntityChange {
+        updated_entities: vec![with_props(entity(1, "A", "z"), &json!({ "state": "lost" }))],
+        ..change(2, fixture.actor)
+    };
+    assert!(matches!(store.change_entities(refused).await, Err(ChangeEntitiesError::Moved)));
+    assert_eq!(having(store, "A", "state", json!("shut")).await, ["a", "m", "z"]);
+    let rows = fixture.db.number("SELECT count(*) FROM entity_values").await;
+    // `state` and `n` of one, three of another, `state` of the two others.
+    assert_eq!(rows, 2 + 3 + 1 + 1);
+}
+
+#[tokio::test]
+async fn entities_of_before_are_found_by_their_values_too() {
+    let fixture = Fixture::new().await;
+    valued(&fixture).await;
+    let many = (0..600).map(|number| {
+        with_props(
+            entity(1_000 + number, "Many", &format!("{number:03}")),
+            &json!({ "odd": number % 2 == 1 }),
+        )
+    });
+    // One that cannot be read stays as it is.
+    let many = many.chain([entity(9, "Many", "x")]).collect();
+    let new = NewEntityChange { inserted_entities: many, ..change(2, fixture.actor) };
+    fixture.store.change_entities(new).await.unwrap();
+    let before = "DROP TABLE entity_values; \
+                  DELETE FROM seaql_migrations WHERE version = 'm20261128_000023_entity_values'";
+    let fixture = fixture.reopened_after(before).await;
+    all_are_found(&fixture.store).await;
+    assert_eq!(having(&fixture.store, "A", "state", json!("open")).await, ["z", "é"]);
+    assert_eq!(having(&fixture.store, "Many", "odd", json!(true)).await.len(), 300);
+    assert_eq!(fixture.db.number("SELECT count(*) FROM entity_values").await, 3 + 2 + 3 + 1 + 600);
 }

@@ -11,7 +11,7 @@ use lmlang_agents::graph_store::GraphStore;
 use lmlang_agents::neo4j::{Neo4jStore, Settings};
 use serde_json::Map;
 
-use crate::promises::{promises, two_writers, wholes};
+use crate::promises::{lookups, promises, two_writers, wholes};
 use server::Server;
 
 fn store(url: &str, user: &str, password: &str) -> Neo4jStore {
@@ -22,6 +22,7 @@ async fn keeps_the_promises(store: Neo4jStore) {
     let store = Arc::new(store);
     promises(&*store).await;
     wholes(&*store).await;
+    lookups(&*store).await;
     two_writers(store).await;
 }
 
