@@ -47,7 +47,7 @@ impl MemoryGraph {
         Self::default()
     }
 
-    /// Makes an empty graph that keeps an index of every property, as the stores do that last.
+    /// Makes an empty graph that keeps an index of every property.
     #[must_use]
     pub fn indexing() -> Self {
         Self { indexes: Some(BTreeMap::new()), ..Self::default() }

@@ -22,8 +22,11 @@ pub(crate) const PAGE: usize = 256;
 /// Most edges at a node whose order is kept from the second page on; beyond, each page puts all of them in order.
 const MOST_KEPT: usize = 1_000_000;
 
-/// Up to how many entities are counted for a plan: where there are more, it does not matter how many.
-const MOST_COUNTED: u64 = 10_000;
+/// Up to how many entities are counted for a plan, which may begin at one label or another: of more, none can be read in time.
+const MOST_COUNTED: u64 = 100_000;
+
+/// Up to how many entities are counted to choose by which of several values they are looked up.
+const MOST_WEIGHED: u64 = 10_000;
 
 /// What of the edges at a node is asked for: the node, which way, and the types.
 type Asked = (EntityId, bool, Vec<RelationType>);
@@ -136,7 +139,7 @@ impl Stored {
         }
         let mut counted = Vec::with_capacity(values.len());
         for value in values {
-            counted.push((self.ask(self.view.count_having(&value, MOST_COUNTED))?, value));
+            counted.push((self.ask(self.view.count_having(&value, MOST_WEIGHED))?, value));
         }
         Ok(counted.into_iter().min_by_key(|(count, _)| *count).map(|(_, value)| value))
     }

@@ -36,6 +36,7 @@ pub use error::{CypherError, Failure, Position, Problem};
 use crate::graph::Graph;
 use evaluate::Context;
 use plan::Statistics;
+use stage::Resolved;
 
 /// What a query may cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,28 +93,41 @@ pub fn run<G: Graph>(
 ) -> Result<Table, Failure<G::Error>> {
     let clauses = parse::parse(query, limits).map_err(|fault| fault.placed(query))?;
     let mut resolved = resolve::resolve(clauses, params).map_err(|fault| fault.placed(query))?;
-    let mut statistics = Statistics::default();
-    for pattern in resolved.patterns() {
-        for (label, props) in plan::asked(pattern) {
-            for (prop, values) in props.into_iter().filter(|(prop, _)| graph.is_indexed(&label, prop)) {
-                for value in values {
-                    let of = (label.clone(), prop.clone(), value);
-                    if statistics.equal.iter().all(|(known, _)| *known != of) {
-                        let about = graph.estimate_equal(&label, &prop, &of.2).map_err(Failure::Graph)?;
-                        statistics.equal.extend(about.map(|about| (of, about)));
-                    }
-                }
-                statistics.indexed.insert((label.clone(), prop));
-            }
-            let size = graph.estimate(Some(&label)).map_err(Failure::Graph)?;
-            statistics.labels.insert(label, size);
-        }
-    }
-    statistics.all = graph.estimate(None).map_err(Failure::Graph)?;
+    let statistics = statistics(&mut resolved, graph).map_err(Failure::Graph)?;
     for pattern in resolved.patterns() {
         plan::plan(pattern, &statistics);
     }
     let context =
         Context { graph, text: query, limits, nested: &resolved.nested, left: Cell::new(limits.steps) };
     run::run(&context, &resolved.stages, resolved.columns)
+}
+
+/// Returns what plans need to know: what is indexed, and how many there are of what they can begin with, where they have a choice.
+fn statistics<G: Graph>(resolved: &mut Resolved, graph: &G) -> Result<Statistics, G::Error> {
+    let mut statistics = Statistics::default();
+    let mut anywhere = false;
+    for pattern in resolved.patterns() {
+        let is_choice = plan::is_choice(pattern);
+        for (label, props) in plan::asked(pattern) {
+            for (prop, values) in props.into_iter().filter(|(prop, _)| graph.is_indexed(&label, prop)) {
+                for value in values.into_iter().filter(|_| is_choice) {
+                    let of = (label.clone(), prop.clone(), value);
+                    if statistics.equal.iter().all(|(known, _)| *known != of) {
+                        let about = graph.estimate_equal(&label, &prop, &of.2)?;
+                        statistics.equal.push((of, about));
+                    }
+                }
+                statistics.indexed.insert((label.clone(), prop));
+            }
+            if is_choice && !statistics.labels.contains_key(&label) {
+                let size = graph.estimate(Some(&label))?;
+                statistics.labels.insert(label, size);
+            }
+        }
+        anywhere |= is_choice && plan::to_find(pattern).any(|vertex| vertex.labels.is_empty());
+    }
+    if anywhere {
+        statistics.all = graph.estimate(None)?;
+    }
+    Ok(statistics)
 }

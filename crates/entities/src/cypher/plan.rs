@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ast::{Comparison, Expr, Kind};
-use super::stage::{Access, LinkPattern, Pattern, Step, StepKind, needs};
+use super::stage::{Access, LinkPattern, Pattern, Step, StepKind, Vertex, needs};
 use crate::name::Label;
 use crate::props::PropValue;
 
@@ -13,8 +13,8 @@ pub(crate) struct Statistics {
     pub(crate) all: u64,
     pub(crate) labels: BTreeMap<Label, u64>,
     pub(crate) indexed: BTreeSet<(Label, String)>,
-    /// How many nodes of a label have a value of a property, of the values that a query names.
-    pub(crate) equal: Vec<((Label, String, PropValue), u64)>,
+    /// How many nodes of a label have a value of a property, if that is known, of the values that a query names.
+    pub(crate) equal: Vec<((Label, String, PropValue), Option<u64>)>,
 }
 
 impl Statistics {
@@ -23,7 +23,7 @@ impl Statistics {
         let value = named(value)?;
         let is =
             |(of, named, known): &(Label, String, PropValue)| of == label && named == prop && *known == value;
-        self.equal.iter().find(|(of, _)| is(of)).map(|(_, about)| *about)
+        self.equal.iter().find(|(of, _)| is(of)).and_then(|(_, about)| *about)
     }
 }
 
@@ -214,6 +214,16 @@ fn prop_of(expr: &Expr, slot: usize) -> Option<&str> {
         }
         _ => None,
     }
+}
+
+/// Returns the vertices of a pattern that no variable has before.
+pub(crate) fn to_find(pattern: &Pattern) -> impl Iterator<Item = &Vertex> {
+    pattern.vertices.iter().filter(|vertex| pattern.fresh.contains(&vertex.slot))
+}
+
+/// Says whether a plan of a pattern can find one or another first, or one by this or that label.
+pub(crate) fn is_choice(pattern: &Pattern) -> bool {
+    to_find(pattern).count() > 1 || to_find(pattern).any(|vertex| vertex.labels.len() > 1)
 }
 
 /// The properties by whose value a label is asked for, each with the values that are known before the search.

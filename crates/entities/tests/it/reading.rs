@@ -233,7 +233,11 @@ fn a_patch_reads_what_it_names() {
 /// A graph without nodes that knows two properties, and tells what it was asked for. It says that it has 9,000 nodes of `A`, 5,000 of
 /// which have a `y` of 1, and 1,000 of each other label.
 #[derive(Default)]
-struct Indexed(RefCell<Vec<String>>);
+struct Indexed {
+    asked: RefCell<Vec<String>>,
+    /// How often it was asked how many there are.
+    counted: Cell<usize>,
+}
 
 impl Graph for Indexed {
     type Error = Gone;
@@ -244,7 +248,7 @@ impl Graph for Indexed {
 
     fn page(&self, label: Option<&Label>, _: Option<&Node>) -> Result<Page<Arc<Node>>, Gone> {
         let label = label.map_or(String::new(), |label| format!(" of {label}"));
-        self.0.borrow_mut().push(format!("a scan{label}"));
+        self.asked.borrow_mut().push(format!("a scan{label}"));
         Ok(Page { items: Vec::new(), more: false })
     }
 
@@ -264,15 +268,17 @@ impl Graph for Indexed {
     ) -> Result<Option<Page<Arc<Node>>>, Gone> {
         let props: Vec<String> =
             props.iter().map(|(prop, value)| format!("{prop}={}", value.to_json())).collect();
-        self.0.borrow_mut().push(format!("{label} {}", props.join(" ")));
+        self.asked.borrow_mut().push(format!("{label} {}", props.join(" ")));
         Ok(Some(Page { items: Vec::new(), more: false }))
     }
 
     fn estimate_equal(&self, _: &Label, prop: &str, value: &PropValue) -> Result<Option<u64>, Gone> {
+        self.counted.set(self.counted.get() + 1);
         Ok((prop == "y" && *value == PropValue::Int(1)).then_some(5_000))
     }
 
     fn estimate(&self, label: Option<&Label>) -> Result<u64, Gone> {
+        self.counted.set(self.counted.get() + 1);
         Ok(if label.is_some_and(|label| label.as_str() != "A") { 1_000 } else { 9_000 })
     }
 }
@@ -294,7 +300,26 @@ fn an_index_is_asked_about_all_that_is_known() {
     ] {
         let graph = Indexed::default();
         assert_eq!(rows(query, &graph), Vec::<Vec<Json>>::new());
-        assert_eq!(graph.0.into_inner(), asked, "{query}");
+        assert_eq!(graph.asked.into_inner(), asked, "{query}");
+    }
+}
+
+/// Nodes are counted where it can be chosen with which a search begins, each label and value once.
+#[test]
+fn what_there_is_is_counted_for_a_choice() {
+    for (query, counted) in [
+        ("MATCH (n:A {x: 1, y: 2}) RETURN n", 0),
+        ("MATCH (n) RETURN n", 0),
+        ("MATCH (n:A) MATCH (m:B {x: 1}) RETURN n", 0),
+        ("MATCH (n:A {x: 1})-->(m:B) RETURN n", 3),
+        ("MATCH (n:A {x: 1})-->(m:A {x: 1})-->(:A {z: 1}) RETURN n", 2),
+        ("MATCH (n:A)-->() RETURN n", 2),
+        ("MATCH (n:A) WHERE EXISTS { (n)-->(:B) } RETURN n", 0),
+        ("MATCH (n:A:B) RETURN n", 2),
+    ] {
+        let graph = Indexed::default();
+        assert_eq!(rows(query, &graph), Vec::<Vec<Json>>::new());
+        assert_eq!(graph.counted.get(), counted, "{query}");
     }
 }
 
