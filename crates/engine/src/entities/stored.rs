@@ -268,7 +268,13 @@ fn page<R, T>(mut rows: Vec<R>, item: impl Fn(R) -> Result<T, Error>) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use lmlang_entities::Patch;
+    use lmlang_history::log::{Actor, ActorKind};
+    use lmlang_store::{Options, Store};
+    use serde_json::{Value, json};
+
     use super::*;
+    use crate::{Call, Engine, Limits, SnapshotPolicy};
 
     #[test]
     fn a_place_is_found_as_by_looking_through() {
@@ -281,5 +287,50 @@ mod tests {
         }
         assert_eq!(kept.behind(Uuid::max()), None);
         assert_eq!(Kept::default().behind(ids[0]), None);
+    }
+
+    /// A page of a hub is the one that the database finds when it puts all relations in order for it.
+    #[tokio::test]
+    async fn pages_of_kept_relations_are_those_of_the_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await.unwrap();
+        let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
+        let hub = json!({ "label": "Hub", "key": "h" });
+        let spoke = |number: usize| {
+            let rim =
+                json!({ "label": ["Rim", "Tyre"][number % 2], "key": format!("{:03}", number * 7 % 400) });
+            let kind = ["A", "B", "C"][number % 3];
+            let edge = json!({ "upsert_edge": { "from": hub, "type": kind, "to": rim } });
+            [json!({ "upsert_node": rim }), edge]
+        };
+        let ops: Vec<Value> =
+            [json!({ "upsert_node": hub })].into_iter().chain((0..400).flat_map(spoke)).collect();
+        let patch = Patch::from_json(&json!(ops)).unwrap();
+        let call = Call::by(Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None });
+        engine.patch_entities(patch, false, &call).await.unwrap();
+        let stored = Stored::new(engine.store().entities_now().await.unwrap(), engine.closing());
+        let looked = tokio::task::spawn_blocking(move || {
+            let (label, key) = (Label::new("Hub").unwrap(), Key::new("h").unwrap());
+            let hub = stored.node(&label, &key).unwrap().unwrap();
+            let (mut after, mut count): (Option<Hop>, usize) = (None, 0);
+            loop {
+                let place = after.as_ref().map(|hop| {
+                    let label = hop.other.labels[0].as_str();
+                    (hop.edge.relation_type.as_str(), label, hop.other.key.as_str())
+                });
+                let id = Uuid::from_bytes(hub.id.0);
+                let rows = stored.view.neighbours(id, RelationEnd::Source, &[], place, PAGE as u64 + 1);
+                let ordered = page(stored.ask(rows).unwrap(), hop).unwrap();
+                let kept = stored.hops(&hub, Way::Out, &[], after.as_ref()).unwrap();
+                assert_eq!(kept, ordered);
+                count += kept.items.len();
+                after = kept.items.last().cloned();
+                if !kept.more {
+                    return count;
+                }
+            }
+        });
+        assert_eq!(looked.await.unwrap(), 400);
+        engine.close().await;
     }
 }
