@@ -63,6 +63,11 @@ impl Watch {
         Watch { stopped, deadline: Instant::now().checked_add(timeout), stdin, ahead: VecDeque::new() }
     }
 
+    /// What stops the run.
+    pub(crate) fn stopped(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stopped)
+    }
+
     /// Runs on to the end, or to where nobody reads its output any more; that goes to `passed` as it comes, if it is
     /// wanted. What compiled code did comes back; the run has its input then.
     pub(crate) fn run(

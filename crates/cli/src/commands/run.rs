@@ -119,6 +119,9 @@ enum Level {
 /// Steps of a trace that are made at a time.
 const PAGE: usize = 1_000;
 
+/// Nodes that are executed for them at most, so that a trace with few steps looks whether it is to go on, too.
+const PAGE_NODES: u64 = 1 << 20;
+
 pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, Error> {
     let source = file_or_program(&args.file, &args.view, layers)?;
     let read = match sound(&source, output) {
@@ -160,7 +163,7 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
         let stopped = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stopped);
         tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
+            while tokio::signal::ctrl_c().await.is_ok() {
                 flag.store(true, Ordering::Relaxed);
             }
         });
@@ -198,11 +201,16 @@ fn execute(
     // The output of a run with a trace, or of one that is told in JSON, comes behind.
     let mut passed = Passed::default();
     let live = output.form == Form::Text && level.is_none();
+    let stopped = watch.stopped();
     let compiled = watch.run(&mut run, tier, live.then_some(&mut passed))?;
     let tier = if compiled.is_some() { Tier::Compiled } else { Tier::Interpreter };
     if let Some(level) = level {
         let fuel = compiled.as_ref().map_or_else(|| run.fuel_used(), |result| result.fuel_used);
-        trace(&run, level.into(), fuel, output)?;
+        // A run that was stopped shows what it did; who asks once more has seen enough.
+        stopped.store(false, Ordering::Relaxed);
+        if !trace(&run, level.into(), fuel, &stopped, output)? {
+            return Ok(Exit::Interrupted);
+        }
     }
     let mut result = compiled.unwrap_or_else(|| run.into_result());
     result.outcome.tell_time(timeout);
@@ -241,7 +249,8 @@ fn execute(
                 json[name] = String::from_utf8_lossy(bytes).into();
                 json[format!("{name}Base64")] = (!exact).then(|| BASE64_STANDARD.encode(bytes)).into();
             }
-            if level.is_some() { output.json_line(&json)? } else { output.json(&json)? }
+            // One more line behind those of its steps.
+            if level.is_some() { output.text(&format!("{json}\n"))? } else { output.json(&json)? }
         }
     }
     unwritten.iter().for_each(|error| report(error, output));
@@ -249,24 +258,36 @@ fn execute(
     Ok(if told.exit == Exit::Success && !unwritten.is_empty() { Exit::Failure } else { told.exit })
 }
 
-/// Shows the steps of a run that used so much fuel: one that was stopped does not go on here.
-fn trace(run: &Run, level: TraceLevel, fuel: u64, output: Output) -> Result<(), Error> {
+/// Shows the steps of a run that used so much fuel, as far as somebody reads them: one that was stopped does not go on here. Says
+/// whether nobody has put an end to it.
+fn trace(
+    run: &Run,
+    level: TraceLevel,
+    fuel: u64,
+    stopped: &AtomicBool,
+    output: Output,
+) -> Result<bool, Error> {
     let program = run.checked().program();
-    let Some(mut trace) = Trace::of(run, level, Some(fuel)) else { return Ok(()) };
+    let Some(mut trace) = Trace::of(run, level, Some(fuel)) else { return Ok(true) };
     let mut from = Some(0);
     while let Some(at) = from {
-        let page = trace.page(at, PAGE, u64::MAX);
-        let mut text = String::new();
-        for step in &page.steps {
-            match output.form {
-                Form::Json => output.json_line(&step_json(step, program))?,
-                Form::Text => text.push_str(&step_line(step, program)),
-            }
+        if stopped.load(Ordering::Relaxed) {
+            return Ok(false);
         }
-        output.text(&text)?;
+        let page = trace.page(at, PAGE, PAGE_NODES);
+        let mut steps = page.steps.iter();
+        let shown = match output.form {
+            Form::Json => steps.try_for_each(|step| output.json_line(&step_json(step, program))),
+            Form::Text => output.item(&steps.map(|step| step_line(step, program)).collect::<String>()),
+        };
+        match shown {
+            // The run ends as it does, whoever reads its steps.
+            Err(error) if error.is_closed_output() => return Ok(true),
+            shown => shown?,
+        }
         from = page.next;
     }
-    Ok(())
+    Ok(true)
 }
 
 impl From<Level> for TraceLevel {
