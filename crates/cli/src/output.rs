@@ -83,7 +83,13 @@ fn read_or_not(printed: io::Result<()>) -> Result<(), Error> {
 
 /// Says something to whoever watches; never part of the data.
 pub(crate) fn say(text: impl Display) {
-    anstream::eprintln!("{text}");
+    murmur(format_args!("{text}\n"));
+}
+
+/// Says something that does not end its line. Where nobody can hear it, a pipe is closed or a disk full, all else goes on.
+pub(crate) fn murmur(text: impl Display) {
+    let mut err = anstream::stderr().lock();
+    write!(err, "{text}").and_then(|()| err.flush()).ok();
 }
 
 /// How a list goes on behind a cursor.
@@ -96,7 +102,7 @@ pub(crate) fn ask(question: impl Display) -> Option<bool> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return None;
     }
-    anstream::eprint!("{question} [y/N] ");
+    murmur(format_args!("{question} [y/N] "));
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).ok()?;
     Some(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))

@@ -42,7 +42,11 @@ pub fn start_logging(filter: &str, format: LogFormat) -> Result<(), LogError> {
         LogFormat::Text => true,
         LogFormat::Json => false,
     };
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // What cannot be written is lost; that it could not be written is no reason to panic where something else is at work.
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .log_internal_errors(false);
     let started = if text {
         logs.with_ansi(std::io::stderr().is_terminal()).try_init()
     } else {

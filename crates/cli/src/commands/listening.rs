@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::answers::Answers;
 use crate::client::{Client, read};
 use crate::error::Error;
+use crate::output::murmur;
 
 const WORDS: &str = "subscription($id: ID!) {
   runEvents(sessionId: $id, kinds: [LISTENING, MODEL_DELTA, INTERRUPTED, FINISHED]) {
@@ -68,7 +69,7 @@ impl<'a> Listening<'a> {
         // Words are not stored: those that are lost on the way come with the answer.
         tokio::time::timeout(GRACE, rest).await.ok();
         if self.in_line {
-            anstream::eprintln!();
+            murmur("\n");
         }
         Ok(done)
     }
@@ -85,7 +86,7 @@ impl<'a> Listening<'a> {
         };
         let kind = event["kind"].take();
         if let Some(text) = event["text"].as_str().filter(|text| kind == "MODEL_DELTA" && !text.is_empty()) {
-            anstream::eprint!("{text}");
+            murmur(text);
             self.in_line = !text.ends_with('\n');
         }
         self.over |= kind == "INTERRUPTED" || kind == "FINISHED";

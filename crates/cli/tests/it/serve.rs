@@ -37,7 +37,12 @@ impl Server {
 
     /// Starts a server by a command, and keeps what it says beside its document in a place.
     pub(crate) fn start_as(command: Command, place: &Place) -> Server {
-        let (child, printed) = started(command, place, "}");
+        Server::start_logged(command, log(place))
+    }
+
+    /// The same, where what it says beside its document goes elsewhere.
+    fn start_logged(command: Command, log: impl Into<Stdio>) -> Server {
+        let (child, printed) = started(command, log, "}");
         let addresses: Value = serde_json::from_str(&printed).expect("one document");
         let graphql = addresses["graphql"].as_str().expect("it has an address");
         let address = graphql.trim_start_matches("http://").trim_end_matches("/graphql").to_owned();
@@ -49,7 +54,7 @@ impl Server {
     pub(crate) fn start_shown(place: &Place, typed: &str) -> (Server, String) {
         let mut command = place.command();
         command.args(typed.split(' ')).env("LMLANG_LISTEN", "127.0.0.1:0");
-        let (child, printed) = started(command, place, "Database");
+        let (child, printed) = started(command, log(place), "Database");
         let graphql =
             printed.lines().find_map(|line| line.strip_prefix("GraphQL ")).expect("it has an address");
         let address = graphql.trim().trim_start_matches("http://").trim_end_matches("/graphql").to_owned();
@@ -132,9 +137,13 @@ impl Server {
     }
 }
 
+/// Where a server in a place says what is not its document.
+fn log(place: &Place) -> File {
+    File::create(place.path().join(LOG)).expect("the file can be made")
+}
+
 /// A server as a process, with what it has printed up to a line that begins in some way.
-fn started(mut command: Command, place: &Place, last: &str) -> (Child, String) {
-    let log = File::create(place.path().join(LOG)).expect("the file can be made");
+fn started(mut command: Command, log: impl Into<Stdio>, last: &str) -> (Child, String) {
     let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it starts");
     let mut printed = String::new();
     let mut lines = BufReader::new(child.stdout.take().expect("standard output is piped")).lines();
@@ -168,6 +177,20 @@ fn a_server_loads_samples_holds_its_database_and_stops_in_order() {
     let server = Server::start(&place);
     let deleted = server.ask("{ program(name: \"fib\") { id } }");
     assert_eq!(deleted["data"]["program"], Value::Null, "samples are loaded once");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn a_server_goes_on_whose_log_nobody_reads_any_more() {
+    let place = Place::new();
+    let mut command = place.command();
+    command.args(["serve", "--json", "--no-samples", "--listen", "127.0.0.1:0"]).env("LMLANG_LOG", "debug");
+    let mut server = Server::start_logged(command, Stdio::piped());
+    drop(server.child.stderr.take());
+    for _ in 0..3 {
+        let told = server.ask("{ serverInfo { version } }");
+        assert!(told["data"]["serverInfo"]["version"].is_string(), "{told}");
+    }
     assert_eq!(server.stop(), Some(0));
 }
 
