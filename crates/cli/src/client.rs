@@ -147,6 +147,10 @@ impl Client {
         missing: Missing,
         kind: ActorKind,
     ) -> Result<Client, Error> {
+        // Asked here as a server asks: who opens the database itself is recorded as well.
+        if !lmlang_server::is_author(&settings.author) {
+            return Err(Error::AuthorName);
+        }
         let token = settings.token.clone();
         let host = match &settings.server {
             Some(url) => Host::There(Box::new(Server::at(url, token)?)),

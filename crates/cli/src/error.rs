@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use lmlang_engine::Error as EngineError;
 use lmlang_engine::backup::Unsound;
 use lmlang_mcp::{RpcCode, RpcError};
+use lmlang_server::NAME_BYTES;
 use lmlang_server::telemetry::LogError;
 use lmlang_store::backup::{FileError, Refused};
 use lmlang_store::{Fault, Location, OpenError, UnknownLocation};
@@ -82,9 +83,9 @@ pub(crate) enum Error {
     /// What is given to work with cannot be read, or names nothing.
     #[error("{0}")]
     Input(String),
-    /// The author's name is none that a server could be told.
-    #[error("the author's name cannot be sent to a server")]
-    AuthorName(#[source] http::Error),
+    /// The author's name is none that a change can be recorded under.
+    #[error("the author's name must be one line of 1 to {} bytes", NAME_BYTES)]
+    AuthorName,
     /// The token is none that a server could be shown.
     #[error("the token cannot be sent to a server")]
     TokenText,
@@ -362,7 +363,7 @@ impl Error {
             Error::Refused { code, .. } => code,
             Error::Answer(_) => "BAD_ANSWER",
             Error::ServerUrl { .. }
-            | Error::AuthorName(_)
+            | Error::AuthorName
             | Error::TokenText
             | Error::Models(_)
             | Error::Manager(_)
@@ -433,7 +434,7 @@ impl Error {
         match self {
             Error::Refused { code, .. } => refused_exit(code),
             Error::ServerUrl { .. }
-            | Error::AuthorName(_)
+            | Error::AuthorName
             | Error::TokenText
             | Error::Input(_)
             | Error::Models(_)

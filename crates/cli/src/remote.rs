@@ -179,7 +179,7 @@ impl Server {
             .header("lmlang-author", author.name.as_bytes())
             .header("lmlang-author-kind", said(author.kind))
             .body(Full::new(body))
-            .map_err(Error::AuthorName)?;
+            .map_err(|_| Error::AuthorName)?;
         self.http.request(request).await.map_err(|error| match error.is_connect() {
             true => Error::Unreachable { url: self.url.to_string(), source: error.into() },
             false => self.lost(error.into()),

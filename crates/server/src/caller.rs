@@ -18,8 +18,8 @@ const KINDS: [(&str, ActorKind); 3] =
 /// The name of whoever gives none.
 const NOBODY: &str = "anonymous";
 
-/// Bytes of a name.
-const NAME_BYTES: usize = 200;
+/// Bytes of an author's name at most.
+pub const NAME_BYTES: usize = 200;
 /// Bytes that are kept of how a client names itself.
 const CLIENT_BYTES: usize = 200;
 
@@ -82,7 +82,7 @@ pub(crate) fn granted(
 /// The author with a name and a kind, as far as they are given.
 fn named(name: Option<&str>, kind: Option<&str>, client: Option<String>) -> Result<Actor, ApiError> {
     let name = name.unwrap_or(NOBODY);
-    if name.trim().is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
+    if !is_author(name) {
         return Err(refused(format!("the author's name must be one line of 1 to {NAME_BYTES} bytes")));
     }
     let kind = match kind {
@@ -95,6 +95,11 @@ fn named(name: Option<&str>, kind: Option<&str>, client: Option<String>) -> Resu
         }
     };
     Ok(Actor { name: name.to_owned(), kind, client })
+}
+
+/// Whether a change may be recorded under a name: one line, with something on it, of [`NAME_BYTES`] at most.
+pub fn is_author(name: &str) -> bool {
+    !name.trim().is_empty() && name.len() <= NAME_BYTES && !name.chars().any(char::is_control)
 }
 
 fn refused(message: String) -> ApiError {
