@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::client::with_client;
-use crate::commands::flow::{decide, patience, question_of};
+use crate::commands::flow::answering::{decide, question_of};
+use crate::commands::flow::patience;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -13,7 +14,8 @@ use crate::settings::Settings;
 /// What is agreed to.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The question, as `lmlang flow questions` lists it [default: the only one that stands].
+    /// The question, as `lmlang flow questions` lists it, or a run that asks one thing, also `last` [default: the only one
+    /// that stands].
     question: Option<String>,
     /// Why, for the record.
     #[arg(long, short)]
@@ -33,7 +35,7 @@ pub(crate) struct RejectArgs {
 pub(crate) fn approve(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     with_client(settings, Missing::Refuse, async |client| {
         let question = question_of(client, args.question.as_deref()).await?;
-        let yes = json!({ "confirm": true });
+        let yes = question.decided(json!({ "confirm": true }))?;
         decide(client, &question, yes, args.message.as_deref(), patience(settings), output).await
     })
 }
@@ -45,6 +47,7 @@ pub(crate) fn reject(args: &RejectArgs, settings: &Settings, output: Output) -> 
     }
     with_client(settings, Missing::Refuse, async |client| {
         let question = question_of(client, args.of.question.as_deref()).await?;
+        let answer = question.decided(answer)?;
         decide(client, &question, answer, args.of.message.as_deref(), patience(settings), output).await
     })
 }

@@ -16,6 +16,7 @@ use crate::output::{Output, columns, counted, say};
 use crate::session::Missing;
 use crate::settings::Settings;
 
+pub(crate) mod answering;
 mod cancelling;
 mod declared;
 mod metrics;
@@ -97,9 +98,10 @@ enum Action {
     },
     /// Answer a question with a choice or with words; `lmlang approve` and `lmlang reject` say yes and no.
     Answer {
-        /// One of its choices, or words.
+        /// One of its choices, `yes` or `no`, or words.
         answer: String,
-        /// The question, as `lmlang flow questions` lists it [default: the only one that stands].
+        /// The question, as `lmlang flow questions` lists it, or a run that asks one thing, also `last` [default: the only one
+        /// that stands].
         #[arg(long, value_name = "ID")]
         question: Option<String>,
         /// Why, for the record.
@@ -247,16 +249,6 @@ const QUESTIONS: &str = "query($first: Int!, $after: String, $status: InterruptS
   }
 }";
 
-const QUESTION: &str = "query($id: ID!) { node(id: $id) { ... on Interrupt { type } } }";
-
-const ANSWER: &str =
-    "mutation($input: AnswerInterruptInput!) { answered: answerInterrupt(input: $input) { outcome {
-  __typename
-  ... on Answered { run { id status } }
-  ... on AlreadyAnswered { decision { actor { name } answer at } }
-  ... on StaleInterrupt { reason }
-} } }";
-
 const FORK: &str = "mutation($input: ForkRunInput!) { made: forkRun(input: $input) { run { id } } }";
 
 const REWIND: &str = "mutation($input: RewindRunInput!) { made: rewindRun(input: $input) {
@@ -359,17 +351,10 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         }
         Action::Answer { question, answer, message } => {
             with_client(settings, Missing::Refuse, async |client| {
-                let question = &question_of(client, question.as_deref()).await?;
-                let asked: Value = client.ask(QUESTION, &json!({ "id": question })).await?;
-                let given = match asked["node"]["type"].as_str() {
-                    Some("need_clarification") => json!({ "text": answer }),
-                    Some("need_confirm") => match serde_json::from_str(answer) {
-                        Ok(Value::Bool(yes)) => json!({ "confirm": yes }),
-                        _ => json!({ "confirm": false, "feedback": answer }),
-                    },
-                    _ => json!({ "choice": answer }),
-                };
-                decide(client, question, given, message.as_deref(), patience(settings), output).await
+                let question = answering::question_of(client, question.as_deref()).await?;
+                let given = question.answered_by(answer);
+                let patience = patience(settings);
+                answering::decide(client, &question, given, message.as_deref(), patience, output).await
             })
         }
         Action::Cancel(args) => cancelling::run(args, settings, output),
@@ -498,19 +483,6 @@ async fn id_of(client: &Client, run: &str) -> Result<String, Error> {
     newest.ok_or_else(|| Error::not_found("there is no run yet".to_owned(), Vec::new()))
 }
 
-/// The id of the question that a caller names: without a name, that of the only one that stands.
-pub(crate) async fn question_of(client: &Client, question: Option<&str>) -> Result<String, Error> {
-    if let Some(question) = question {
-        return Ok(question.to_owned());
-    }
-    let (open, _) = client.list(QUESTIONS, json!({}), 2, |answer: Questions| answer.interrupts).await?;
-    match &open[..] {
-        [only] => Ok(only["id"].as_str().unwrap_or_default().to_owned()),
-        [] => Err(Error::not_found("no question stands".to_owned(), Vec::new())),
-        _ => Err(Error::Input("several questions stand: `lmlang flow questions` lists them".to_owned())),
-    }
-}
-
 /// All items of a list of a run.
 async fn all(client: &Client, document: &str, run: &str, list: &'static str) -> Result<Vec<Value>, Error> {
     let page = |answer: Value| -> Page<Value> {
@@ -547,45 +519,5 @@ async fn wait_for(
             return Ok(run.exit());
         }
         tokio::time::sleep(PAUSE).await;
-    }
-}
-
-/// Answers a question, and says what became of the answer.
-pub(crate) async fn decide(
-    client: &Client,
-    question: &str,
-    answer: Value,
-    reason: Option<&str>,
-    seconds: u64,
-    output: Output,
-) -> Result<Exit, Error> {
-    // A question is called after its run.
-    let run = question.rsplit_once('/').map_or(question, |(run, _)| run);
-    let told = find(client, run).await?.progress.len();
-    let input = json!({ "interruptId": question, "answer": answer, "reason": reason });
-    let answered: Value = client.change(ANSWER, input, "lmlang flow questions").await?;
-    let outcome = &answered["answered"]["outcome"];
-    match outcome["__typename"].as_str() {
-        Some("Answered") => wait_for(client, run, told, seconds, output).await,
-        Some("AlreadyAnswered") => {
-            let decision = &outcome["decision"];
-            let by = decision["actor"]["name"].as_str().unwrap_or_default();
-            let message = format!("`{by}` has answered it: {}", decision["answer"]);
-            Err(Error::Refused {
-                code: "ALREADY_ANSWERED".to_owned(),
-                message,
-                candidates: Vec::new(),
-                data: Value::Null,
-            })
-        }
-        _ => {
-            let message = outcome["reason"].as_str().unwrap_or("it does not stand any more").to_owned();
-            Err(Error::Refused {
-                code: "STALE_INTERRUPT".to_owned(),
-                message,
-                candidates: Vec::new(),
-                data: Value::Null,
-            })
-        }
     }
 }
