@@ -112,11 +112,7 @@ impl Source {
         Ok(Source::of_text(path, input(path)?))
     }
 
-    fn of_text(path: &Path, mut text: String) -> Source {
-        // Some editors mark UTF-8 so; it is no part of the text.
-        if text.starts_with('\u{feff}') {
-            text.remove(0);
-        }
+    fn of_text(path: &Path, text: String) -> Source {
         Source { path: path.to_owned(), text, origin: Origin::Read }
     }
 
@@ -139,10 +135,20 @@ fn stdin() -> Result<Vec<u8>, Error> {
 }
 
 fn text(path: &Path, bytes: Vec<u8>) -> Result<String, Error> {
-    String::from_utf8(bytes).map_err(|_| Error::Read {
-        path: path.to_owned(),
-        source: std::io::Error::new(std::io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"),
-    })
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        let why = format!("line {line} is not UTF-8");
+        Error::Read {
+            path: path.to_owned(),
+            source: std::io::Error::new(std::io::ErrorKind::InvalidData, why),
+        }
+    })?;
+    // Some editors mark UTF-8 so; it is no part of the text.
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(text)
 }
 
 /// Reads all of a file.

@@ -1,6 +1,6 @@
 //! `lmlang graphql`: any operation of the schema, asked as it stands.
 
-use std::io::Read;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
@@ -12,6 +12,7 @@ use crate::fields;
 use crate::output::{Form, Output};
 use crate::session::Missing;
 use crate::settings::Settings;
+use crate::source::input;
 
 /// What is asked.
 #[derive(Debug, clap::Args)]
@@ -29,12 +30,10 @@ pub(crate) struct Args {
 /// Prints the whole answer, of a subscription each as it comes, and ends as its first error says. A change is asked for
 /// once: give it an idempotency key.
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let mut document = args.document.clone();
-    if document == "-" {
-        document.clear();
-        let read = std::io::stdin().read_to_string(&mut document);
-        read.map_err(|source| Error::Io { what: "reading standard input", source })?;
-    }
+    let document = match args.document.as_str() {
+        "-" => input(Path::new("-"))?,
+        given => given.to_owned(),
+    };
     let request = json!({ "query": document, "variables": args.vars, "operationName": args.operation });
     with_client(settings, Missing::Refuse, async |client| {
         let mut exit = Exit::Success;

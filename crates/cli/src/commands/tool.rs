@@ -1,6 +1,6 @@
 //! `lmlang tool`: the tools for agents, from the command line.
 
-use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use lmlang_mcp::{Desk, TOOLS, Tool, desk, listing};
@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::output::{Output, columns};
 use crate::session::block_on;
 use crate::settings::Settings;
+use crate::source::input;
 
 /// What to do with the tools.
 #[derive(Debug, clap::Args)]
@@ -55,12 +56,10 @@ fn list(output: Output) -> Result<Exit, Error> {
 
 fn call(name: &str, given: &str, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let tool = desk::find(name)?;
-    let mut text = given.to_owned();
-    if given == "-" {
-        text.clear();
-        let read = std::io::stdin().read_to_string(&mut text);
-        read.map_err(|source| Error::Io { what: "reading standard input", source })?;
-    }
+    let text = match given {
+        "-" => input(Path::new("-"))?,
+        given => given.to_owned(),
+    };
     let arguments: Map<String, Value> =
         serde_json::from_str(&text).map_err(|source| Error::ToolArguments { tool: tool.name, source })?;
     let done = block_on(async {

@@ -1,6 +1,5 @@
 //! Flows of one's own: declaring them, looking whether they make sense, taking them away, and writing them down.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use figment::providers::{Format as _, Toml};
@@ -13,6 +12,7 @@ use crate::exit::Exit;
 use crate::output::{Output, say};
 use crate::session::Missing;
 use crate::settings::Settings;
+use crate::source::input;
 
 const REGISTER: &str = "mutation($input: RegisterFlowInput!) { registered: registerFlow(input: $input) {
   changed flow { name version definitionHash nodes { name } } errors { code path message }
@@ -142,16 +142,7 @@ fn declare(file: &Path, dry_run: bool, settings: &Settings, output: Output) -> R
 
 /// A declaration, as it stands in a file: what begins as an object of JSON does is that, everything else is TOML.
 fn read(file: &Path) -> Result<Value, Error> {
-    let text = match file.as_os_str() == "-" {
-        true => {
-            let mut text = String::new();
-            let read = std::io::stdin().read_to_string(&mut text);
-            read.map_err(|source| Error::Io { what: "reading standard input", source })?;
-            text
-        }
-        false => std::fs::read_to_string(file)
-            .map_err(|source| Error::Io { what: "reading the declaration", source })?,
-    };
+    let text = input(file)?;
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(&text)
             .map_err(|error| Error::Input(format!("the declaration is no JSON: {error}")));
