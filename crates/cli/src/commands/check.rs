@@ -9,6 +9,7 @@ use crate::diagnostics::{Problem, Weight, check, is_wrong, show, unassigned};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Form, Output, counted, say};
+use crate::report;
 use crate::source::Source;
 
 /// Which files.
@@ -43,9 +44,17 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
-    let mut reports = Vec::new();
+    let (mut reports, mut unread) = (Vec::new(), None);
     for path in &args.files {
-        let source = Source::read(path)?;
+        let source = match Source::read(path) {
+            Ok(source) => source,
+            Err(error) => {
+                // The others are looked at all the same.
+                report(&error, output);
+                unread = unread.or(Some(error.exit()));
+                continue;
+            }
+        };
         let (read, mut diagnostics) = check(&source);
         if let Some(read) = read.as_ref().filter(|_| args.unassigned) {
             diagnostics.extend(unassigned(read));
@@ -74,12 +83,15 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
             attempts,
         });
     }
+    if let (Some(exit), true) = (unread, reports.is_empty()) {
+        return Ok(exit);
+    }
     let wrong = reports.iter().filter(|report| !report.ok).count();
     match output.form {
         Form::Json => output.json(&reports)?,
         Form::Text => say(summary(&reports)),
     }
-    Ok(if wrong == 0 { Exit::Success } else { Exit::Verification })
+    Ok(unread.unwrap_or(if wrong == 0 { Exit::Success } else { Exit::Verification }))
 }
 
 fn summary(reports: &[Report]) -> String {

@@ -13,6 +13,7 @@ use crate::diagnostics::{Problem, refuse};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, counted, say};
+use crate::report;
 use crate::source::{Source, write};
 
 /// Which files.
@@ -30,9 +31,17 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
-    let (mut changed, mut wrong) = (Vec::new(), false);
+    let (mut changed, mut wrong, mut failed) = (Vec::new(), false, None);
     for path in &args.files {
-        let source = Source::read_text(path)?;
+        let source = match Source::read_text(path) {
+            Ok(source) => source,
+            Err(error) => {
+                // The others are laid out all the same.
+                report(&error, output);
+                failed = failed.or(Some(error.exit()));
+                continue;
+            }
+        };
         let formatted = match format(&source.text, args.refs) {
             Ok(formatted) => formatted,
             Err(mistakes) => {
@@ -46,11 +55,18 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
         if through {
             output.data(&json!({ "text": formatted }), || formatted.clone())?;
         } else if formatted != source.text {
-            if !args.check {
-                write(path, &formatted)?;
+            if !args.check
+                && let Err(error) = write(path, &formatted)
+            {
+                report(&error, output);
+                failed = failed.or(Some(error.exit()));
+                continue;
             }
             changed.push(source.name());
         }
+    }
+    if let (Some(exit), true) = (failed, changed.is_empty()) {
+        return Ok(exit);
     }
     if args.check || args.files != [Path::new("-")] {
         output.data(&json!({ "changed": changed }), || {
@@ -60,10 +76,11 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     if !args.check && !changed.is_empty() {
         say(format_args!("wrote {}", counted(changed.len() as u64, "file", "files")));
     }
-    Ok(match (wrong, args.check && !changed.is_empty()) {
-        (true, _) => Exit::Verification,
-        (false, true) => Exit::Failure,
-        (false, false) => Exit::Success,
+    Ok(match (failed, wrong, args.check && !changed.is_empty()) {
+        (Some(exit), ..) => exit,
+        (None, true, _) => Exit::Verification,
+        (None, false, true) => Exit::Failure,
+        (None, false, false) => Exit::Success,
     })
 }
 
