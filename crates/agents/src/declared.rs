@@ -97,19 +97,21 @@ impl FlowCode for Declared {
                     "beginning a run of a declared flow with a token for some programs only".to_owned();
                 return Err(Error::Unsupported { what });
             }
+            let given = || input.as_object().into_iter().flatten();
+            // First: who mistypes a name is not told that the right one is missing.
+            if let Some((name, _)) =
+                given().find(|(name, _)| self.declaration.input["properties"].get(name).is_none())
+            {
+                return Err(input::wrong(name, format!("the flow has no input `{name}`")));
+            }
             if let Some(error) = self.input.iter_errors(input).next() {
                 let place = field(&error.instance_path().to_string());
                 let message =
                     if place.is_empty() { error.to_string() } else { format!("`{place}`: {error}") };
                 return Err(input::wrong(&place, message));
             }
-            let mut update = self.carried(before);
-            for (name, value) in input.as_object().into_iter().flatten() {
-                if self.declaration.input["properties"].get(name).is_none() {
-                    return Err(input::wrong(name, format!("the flow has no input `{name}`")));
-                }
-                update = update.with(name, value.clone());
-            }
+            let update =
+                given().fold(self.carried(before), |update, (name, value)| update.with(name, value.clone()));
             Ok(Accepted { update, program: None, branch: None })
         })
     }
