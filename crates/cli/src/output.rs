@@ -1,5 +1,6 @@
 //! What a command prints: data on standard output, everything else on standard error.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 
@@ -52,6 +53,7 @@ impl Output {
 
     /// Prints one item of a stream; an error where nobody reads it any more.
     pub(crate) fn item(self, text: &str) -> Result<(), Error> {
+        let text = shown_on(&io::stdout(), text);
         let mut out = anstream::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(unwritten)
     }
@@ -62,8 +64,9 @@ impl Output {
         read_or_not(out.write_all(bytes).and_then(|()| out.flush()))
     }
 
-    /// Prints text as it is.
+    /// Prints text; as it is, unless a terminal would act on it.
     pub(crate) fn text(self, text: &str) -> Result<(), Error> {
+        let text = shown_on(&io::stdout(), text);
         let mut out = anstream::stdout().lock();
         read_or_not(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
     }
@@ -88,8 +91,57 @@ pub(crate) fn say(text: impl Display) {
 
 /// Says something that does not end its line. Where nobody can hear it, a pipe is closed or a disk full, all else goes on.
 pub(crate) fn murmur(text: impl Display) {
+    let text = text.to_string();
+    let text = shown_on(&io::stderr(), &text);
     let mut err = anstream::stderr().lock();
-    write!(err, "{text}").and_then(|()| err.flush()).ok();
+    err.write_all(text.as_bytes()).and_then(|()| err.flush()).ok();
+}
+
+/// What a stream is sent of a text: what others have stored, or a model says, moves no cursor of a terminal and sets no title.
+fn shown_on<'t>(stream: &impl IsTerminal, text: &'t str) -> Cow<'t, str> {
+    if stream.is_terminal() { for_terminal(text) } else { Cow::Borrowed(text) }
+}
+
+/// A text with colours, and with a picture of every other character that a terminal acts on.
+fn for_terminal(text: &str) -> Cow<'_, str> {
+    let acts = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(acts) {
+        let (before, from) = rest.split_at(at);
+        shown.push_str(before);
+        let (kept, behind) = from.split_at(harmless(from));
+        shown.push_str(kept);
+        rest = behind;
+        if kept.is_empty() {
+            let mut chars = from.chars();
+            shown.extend(chars.next().map(picture));
+            rest = chars.as_str();
+        }
+    }
+    shown.push_str(rest);
+    Cow::Owned(shown)
+}
+
+/// How many bytes at the start of a text are a colour or the end of a line.
+fn harmless(text: &str) -> usize {
+    if text.starts_with("\r\n") {
+        return 2;
+    }
+    let Some(style) = text.strip_prefix("\x1b[") else { return 0 };
+    let end = style.find(|c: char| !matches!(c, '0'..='9' | ';' | ':'));
+    end.filter(|end| style[*end..].starts_with('m')).map_or(0, |end| "\x1b[".len() + end + 1)
+}
+
+/// The picture of a control character.
+fn picture(control: char) -> char {
+    match u32::from(control) {
+        code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or(char::REPLACEMENT_CHARACTER),
+        0x7f => '\u{2421}',
+        _ => char::REPLACEMENT_CHARACTER,
+    }
 }
 
 /// How a list goes on behind a cursor.
@@ -187,6 +239,19 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_cell() {
         let rows = [["a", "bb", "c"], ["ää", "b", ""]].map(|row| row.map(str::to_owned));
         assert_eq!(columns(&rows), "a   bb  c\nää  b\n");
+    }
+
+    #[test]
+    fn a_terminal_is_shown_colours_and_acts_on_nothing_else() {
+        let check = |text: &str, expect: &str| assert_eq!(for_terminal(text), expect, "{text:?}");
+        check("Note G\n\tä\r\n", "Note G\n\tä\r\n");
+        check(
+            "\x1b[1m\x1b[31merror\x1b[0m: x\x1b[38;2;1;2;3my",
+            "\x1b[1m\x1b[31merror\x1b[0m: x\x1b[38;2;1;2;3my",
+        );
+        check("a\x1b]0;title\x07b", "a␛]0;title␇b");
+        check("a\x1b[2Jb\x1b[", "a␛[2Jb␛[");
+        check("paid\rfree\x08\x7f\u{9b}2J\0", "paid␍free␈␡\u{fffd}2J␀");
     }
 
     #[test]
