@@ -140,8 +140,13 @@ pub(crate) enum Error {
     #[error(transparent)]
     Log(#[from] LogError),
     /// The settings cannot be right.
-    #[error("the settings cannot be used: {0}")]
-    Settings(Box<figment::Error>),
+    #[error("the settings cannot be used: {message}")]
+    Settings {
+        /// Which of them, and what is wrong with it.
+        message: String,
+        /// Settings whose names come near.
+        candidates: Vec<String>,
+    },
     /// The address to listen on is none.
     #[error("`{given}` is not an address: expected one like `127.0.0.1:4000`")]
     Address {
@@ -388,7 +393,9 @@ impl Error {
             },
             Error::Storage(_) => "STORAGE_UNAVAILABLE",
             Error::Server(_) | Error::NoTokens(_) => "CANNOT_LISTEN",
-            Error::Log(_) | Error::Settings(_) | Error::Address { .. } | Error::Location(_) => "BAD_SETTINGS",
+            Error::Log(_) | Error::Settings { .. } | Error::Address { .. } | Error::Location(_) => {
+                "BAD_SETTINGS"
+            }
             Error::NoDatabase(_) => "NO_DATABASE",
             Error::Read { .. } | Error::Write { .. } | Error::Kept(_) | Error::Io { .. } => "IO",
             Error::NoText(_) | Error::TextIntoProgram(_) | Error::Printed(_) => "UNSUPPORTED",
@@ -500,7 +507,7 @@ impl Error {
             Error::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::NotFound,
             Error::Log(_)
             | Error::Location(_)
-            | Error::Settings(_)
+            | Error::Settings { .. }
             | Error::Address { .. }
             | Error::UnknownSuffix(..)
             | Error::AmbiguousFunction { .. }
@@ -538,6 +545,7 @@ impl Error {
     pub(crate) fn candidates(&self) -> &[String] {
         match self {
             Error::Refused { candidates, .. }
+            | Error::Settings { candidates, .. }
             | Error::NoStart { candidates, .. }
             | Error::NoFunction { candidates, .. }
             | Error::AmbiguousFunction { candidates, .. }

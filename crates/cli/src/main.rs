@@ -24,6 +24,7 @@ mod findings;
 mod folder;
 mod following;
 mod made;
+mod misset;
 mod misused;
 mod nodes;
 mod outcome;

@@ -24,6 +24,7 @@ use lmlang_store::Location;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::misset;
 
 /// The name of the file in the current folder.
 const FILE: &str = "lmlang.toml";
@@ -273,7 +274,7 @@ impl Layers {
 
     /// The settings.
     pub(crate) fn settings(&self) -> Result<Settings, Error> {
-        self.0.extract().map_err(|error| Error::Settings(Box::new(error)))
+        self.0.extract().map_err(|error| misset::told(&error))
     }
 
     /// Where a setting comes from, in words.
