@@ -17,7 +17,7 @@ use crate::made::Made;
 use crate::output::{Output, bar, counted, say, spinner};
 use crate::session::Missing;
 use crate::settings::Settings;
-use crate::source::{Given, Source, leading_comment};
+use crate::source::{Given, Kind, Source, leading_comment};
 
 /// Which file.
 #[derive(Debug, clap::Args)]
@@ -105,6 +105,8 @@ fn shown() -> (ProgressBar, Watch) {
 
 /// Makes a program of a file.
 fn create(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    // A folder has no stem, and is no standard input either.
+    Kind::of(&args.file)?;
     let stem = args.file.file_stem().filter(|stem| *stem != "-");
     let name = args.name.clone().or_else(|| stem.map(|stem| stem.to_string_lossy().into_owned()));
     let name = name.ok_or(Error::NoName)?;
