@@ -180,7 +180,7 @@ pub(super) fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, E
             let came = match (step["error"]["message"].as_str(), step["goto"].as_str()) {
                 (Some(message), goto) => {
                     let then = goto.map(|node| format!(" -> {node}")).unwrap_or_default();
-                    format!("failed: {message} ({}){then}", word(&step["error"]["code"]))
+                    format!("failed: {} ({}){then}", indented(message), word(&step["error"]["code"]))
                 }
                 (None, goto) => format!("-> {}", goto.unwrap_or_default()),
             };
@@ -313,7 +313,9 @@ impl Run {
         if let Some(error) = &self.error {
             match (error["message"].as_str(), error["code"].as_str()) {
                 (Some(message), Some("CANCELLED")) => text += &format!("{message}\n"),
-                (Some(message), code) => text += &format!("{message} ({})\n", code.unwrap_or_default()),
+                (Some(message), code) => {
+                    text += &format!("{} ({})\n", indented(message), code.unwrap_or_default());
+                }
                 // Cancelled without a reason: that is all there is to say.
                 (None, _) => {}
             }
