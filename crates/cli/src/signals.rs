@@ -2,6 +2,13 @@
 
 use crate::error::Error;
 
+/// Waits for Ctrl-C, heard from the moment on at which it is waited for; forever where the system does not tell of it.
+pub(crate) async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
 /// Ctrl-C and SIGTERM, heard from the moment on at which this was made: until then they end the process.
 #[cfg(unix)]
 pub(crate) struct Signals {
@@ -46,10 +53,8 @@ impl Signals {
         self.interrupted().await;
     }
 
-    /// Waits for it; forever where the system does not tell of it.
+    /// Waits for it.
     pub(crate) async fn interrupted(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        interrupted().await;
     }
 }

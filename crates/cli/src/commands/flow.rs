@@ -1,6 +1,7 @@
 //! `lmlang flow`: durable runs of flows.
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -15,6 +16,7 @@ use crate::fields;
 use crate::output::{Output, columns, counted, say};
 use crate::session::Missing;
 use crate::settings::Settings;
+use crate::signals::interrupted;
 
 pub(crate) mod answering;
 mod cancelling;
@@ -506,6 +508,7 @@ async fn wait_for(
 ) -> Result<Exit, Error> {
     const PAUSE: Duration = Duration::from_millis(50);
     let begun = std::time::Instant::now();
+    let mut interrupted = pin!(interrupted());
     loop {
         let run = find(client, id).await?;
         for words in run.progress.iter().skip(told) {
@@ -518,6 +521,13 @@ async fn wait_for(
             output.data(&run.json(), || run.standing())?;
             return Ok(run.exit());
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::select! {
+            () = &mut interrupted => {
+                say(format_args!("left {id}: `lmlang flow resume {id}` waits for it again"));
+                // The run is as safe as when the process is killed, and nobody waits for what it is at.
+                std::process::exit(Exit::Interrupted.number().into());
+            }
+            () = tokio::time::sleep(PAUSE) => {}
+        }
     }
 }
