@@ -555,6 +555,15 @@ impl Error {
         }
     }
 
+    /// What on the command line may keep it from happening again, where the error speaks of something else.
+    pub(crate) fn remedy(&self) -> Option<&'static str> {
+        match self.code() {
+            "UNAUTHENTICATED" => Some("a command shows the token of `LMLANG_TOKEN` or `--token`"),
+            "DATABASE_HELD" => Some("`--wait 30` waits for it, 30 seconds at most"),
+            _ => None,
+        }
+    }
+
     /// What goes with the code and the names, for programs to act on: an object with something in it.
     pub(crate) fn data(&self) -> Option<&Value> {
         let data = match self {

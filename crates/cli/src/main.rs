@@ -95,6 +95,9 @@ fn report(error: &Error, output: Output) {
             if !candidates.is_empty() {
                 output::say(format_args!("  did you mean: {}", candidates.join(", ")));
             }
+            if let Some(remedy) = error.remedy() {
+                output::say(format_args!("  {remedy}"));
+            }
         }
         Form::Json => {
             let mut told = json!({ "code": error.code(), "message": message, "candidates": candidates });

@@ -58,7 +58,8 @@ fn from_the_first_token_on_everybody_needs_one() {
     assert_eq!(code(&server.ask(LIST)), "");
     let admin = place.json(&["token", "create", "root", "--scope", "admin", "--kind", "human"]);
     assert_eq!(code(&server.ask(LIST)), "UNAUTHENTICATED");
-    place.fails(&["program", "list"], 4, "UNAUTHENTICATED");
+    let told = place.fails(&["program", "list"], 4, "UNAUTHENTICATED");
+    assert!(told.contains("`LMLANG_TOKEN`"), "{told}");
     let secret = admin["secret"].as_str().expect("it is shown");
     let with = |args: &[&str]| {
         let mut command = place.command();

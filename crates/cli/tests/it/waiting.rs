@@ -46,7 +46,8 @@ fn a_database_is_opened_when_the_process_that_holds_it_ends() {
     let mut holder = Wire::open(&place, &["mcp"]);
     let listed = holder.method("program", &json!({ "action": "list" }));
     assert_eq!(listed["result"]["isError"], false, "{listed}");
-    place.fails(&["program", "list"], 5, "DATABASE_HELD");
+    let told = place.fails(&["program", "list"], 5, "DATABASE_HELD");
+    assert!(told.contains("`--wait 30`"), "{told}");
     let told = place.fails(&["program", "list", "--wait", "1"], 5, "DATABASE_HELD");
     assert_eq!(told.matches("waiting for").count(), 1, "{told}");
 
