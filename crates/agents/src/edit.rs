@@ -8,6 +8,7 @@ mod prompts;
 
 use std::sync::Arc;
 
+use lmlang_engine::branches::no_branch;
 use lmlang_engine::flows::code::{failed, failure};
 use lmlang_engine::{Accepted, BoxFuture, Engine, Error, FlowCode, Halt, Outcome, Work};
 use lmlang_flow::definition::END;
@@ -178,7 +179,7 @@ impl FlowCode for Edit {
             let open = engine.find(&input::program(&program)).await?;
             let into = given.into.or_else(|| earlier("into")).unwrap_or_else(|| MAIN.to_owned());
             if open.timeline.head().number_of(&into).is_none() {
-                return Err(input::wrong("into", format!("there is no branch `{into}`")));
+                return Err(no_branch(&open.timeline.head(), &into));
             }
             let provider = match self.role("drafter") {
                 Some(role) => self.models.described(&role).provider,

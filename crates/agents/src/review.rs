@@ -9,6 +9,7 @@ mod gates;
 
 use std::sync::Arc;
 
+use lmlang_engine::branches::no_branch;
 use lmlang_engine::flows::code::{failed, failure};
 use lmlang_engine::{
     Accepted, Arrival, BoxFuture, Effect, Engine, Error, FlowCode, Halt, LetGo, MergeRequest, OpenProgram,
@@ -181,7 +182,7 @@ impl FlowCode for Review {
             let into = given.into.clone().unwrap_or_else(|| MAIN.to_owned());
             let head = open.timeline.head();
             if head.number_of(&into).is_none() {
-                return Err(input::wrong("into", format!("there is no branch `{into}`")));
+                return Err(no_branch(&head, &into));
             }
             let (branch, owns) = match (&given.branch, edits.is_empty()) {
                 (Some(_), false) => {
@@ -197,7 +198,7 @@ impl FlowCode for Review {
                     return Err(input::wrong("branch", format!("`{into}` cannot be brought into itself")));
                 }
                 (Some(branch), true) if head.number_of(branch).is_none() => {
-                    return Err(input::wrong("branch", format!("there is no branch `{branch}`")));
+                    return Err(no_branch(&head, branch));
                 }
                 (Some(branch), true) => (branch.clone(), false),
                 (None, false) => (String::new(), true),

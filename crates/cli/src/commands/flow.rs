@@ -78,8 +78,8 @@ enum Action {
         #[arg(long, value_name = "ID")]
         session: Option<String>,
         /// How many at most.
-        #[arg(long, short = 'n', default_value_t = 50, value_name = "COUNT")]
-        limit: usize,
+        #[arg(long, short = 'n', default_value_t = 50, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
     },
     /// Show how a run stands, its steps and its questions.
     Show {
@@ -321,7 +321,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let mut variables = which.variables(status.as_deref());
             variables["session"] = session.clone().into();
             let (runs, more) = with_client(settings, Missing::Refuse, async |client| {
-                client.list(RUNS, variables, *limit, |answer: Listed| answer.runs).await
+                client.list(RUNS, variables, *limit as usize, |answer: Listed| answer.runs).await
             })?;
             let json: Vec<Value> = runs.iter().map(run_json).collect();
             output.data(&json, || columns(&runs.iter().map(row).collect::<Vec<_>>()))?;
