@@ -25,10 +25,10 @@ pub(crate) fn wrong(field: &str, message: impl Into<String>) -> Error {
 /// Refuses words of a field that say nothing, or have more than so many bytes.
 pub(crate) fn check_words(field: &str, words: &str, most: usize) -> Result<(), Error> {
     if words.trim().is_empty() {
-        return Err(wrong(field, "words are expected"));
+        return Err(wrong(field, format!("`{field}`: words are expected")));
     }
     if words.len() > most {
-        return Err(wrong(field, format!("more than {most} bytes")));
+        return Err(wrong(field, format!("`{field}`: more than {most} bytes")));
     }
     Ok(())
 }

@@ -177,6 +177,11 @@ impl FlowCode for Review {
     ) -> BoxFuture<'a, Result<Accepted, Error>> {
         Box::pin(async move {
             let given: Input = input::read(input)?;
+            for (field, words) in [("text", &given.text), ("patch", &given.patch)] {
+                if let Some(words) = words {
+                    input::check_words(field, words, usize::MAX)?;
+                }
+            }
             let edits = given_edits(&given);
             let open = engine.find(&input::program(&given.program)).await?;
             let into = given.into.clone().unwrap_or_else(|| MAIN.to_owned());
