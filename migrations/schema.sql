@@ -313,7 +313,8 @@ CREATE TABLE "sessions" (
   "actor" integer NOT NULL,
   "made" integer NOT NULL,
   "made_key" blob NULL,
-  "made_digest" blob NULL
+  "made_digest" blob NULL ,
+  "within" integer NULL
 );
 
 CREATE UNIQUE INDEX "sessions_made_key" ON "sessions" ("made_key");

@@ -38,6 +38,7 @@ mod m20261128_000020_secrets;
 mod m20261128_000021_flows;
 mod m20261128_000022_names_of_cases;
 mod m20261128_000023_entity_values;
+mod m20261128_000024_deadlines_of_sessions;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -70,6 +71,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261128_000021_flows::Migration),
             Box::new(m20261128_000022_names_of_cases::Migration),
             Box::new(m20261128_000023_entity_values::Migration),
+            Box::new(m20261128_000024_deadlines_of_sessions::Migration),
         ]
     }
 }

@@ -21,9 +21,26 @@ pub(crate) fn duration(given: &str) -> Result<TimeDelta, String> {
     TimeDelta::try_minutes(i64::from(number) * minutes).ok_or_else(refused)
 }
 
+/// So many milliseconds, as [`duration`] takes them if they are whole minutes.
+pub(crate) fn span(millis: u64) -> String {
+    const UNITS: [(&str, u64); 4] =
+        [("w", 7 * 24 * 3_600_000), ("d", 24 * 3_600_000), ("h", 3_600_000), ("m", 60_000)];
+    let whole = UNITS.iter().find(|(_, unit)| millis > 0 && millis.is_multiple_of(*unit));
+    whole.map_or_else(|| format!("{millis} ms"), |(name, unit)| format!("{}{name}", millis / unit))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_span_is_written_as_it_is_given() {
+        for written in ["1m", "90m", "2h", "25h", "7h", "3d", "2w", "1w"] {
+            let millis = duration(written).expect("it is one").num_milliseconds();
+            assert_eq!(span(millis.cast_unsigned()), written);
+        }
+        assert_eq!([span(0), span(1_500), span(60_001)], ["0 ms", "1500 ms", "60001 ms"]);
+    }
 
     fn check(given: &str, expect: Option<i64>) {
         assert_eq!(duration(given).ok().map(|found| found.num_minutes()), expect, "{given}");

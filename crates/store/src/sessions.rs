@@ -28,6 +28,8 @@ pub struct Session {
     pub made: Timestamp,
     /// The request that began it, if that had a key.
     pub making: Option<Idempotency>,
+    /// How long a run of it may take of which nothing else is said, in microseconds; none: for ever.
+    pub within: Option<i64>,
 }
 
 impl Store {
@@ -103,6 +105,7 @@ pub(crate) fn to_row(session: Session) -> sessions::ActiveModel {
         made: Set(session.made.0),
         made_key: Set(made_key),
         made_digest: Set(made_digest),
+        within: Set(session.within),
     }
 }
 
@@ -116,6 +119,7 @@ impl From<sessions::Model> for Session {
             actor: ActorKey(row.actor),
             made: Timestamp(row.made),
             making: row.made_key.zip(row.made_digest).map(|(key, digest)| Idempotency { key, digest }),
+            within: row.within,
         }
     }
 }

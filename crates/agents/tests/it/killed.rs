@@ -271,7 +271,7 @@ fn die_at(die_at: u64, flow: &str, text: &str, script: &str, manager: &Manager) 
         make_program(&engine, "calc", "module calc\n").await;
         let declared = engine.register_flow(&sorting(), false, &call()).await.expect("it is answered");
         assert_eq!(declared.mistakes, []);
-        let start = lmlang_engine::StartSession { workflow: flow.to_owned(), title: None };
+        let start = lmlang_engine::StartSession { workflow: flow.to_owned(), title: None, deadline: None };
         let session = engine.start_session(&start, &call()).await.expect("it begins").id;
         let start = lmlang_engine::StartRun {
             flow: flow.to_owned(),

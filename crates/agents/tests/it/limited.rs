@@ -1,5 +1,7 @@
 //! Conversations of callers who are limited to some programs.
 
+use std::time::Duration;
+
 use lmlang_agents::model::Models;
 use lmlang_engine::{Engine, Error, NewToken, Scope, Selector, Turn, Unnamed};
 use lmlang_flow::AskKind;
@@ -59,6 +61,28 @@ async fn a_limited_caller_talks_about_its_programs_alone() {
         Turn { workflow: Some("act".to_owned()), text: Some("AddNode A:b".to_owned()), ..Turn::default() };
     let refused = engine.take_turn(&task, &call()).await.expect_err("entities belong to no program");
     assert!(matches!(refused, Error::Unsupported { .. }), "{refused}");
+}
+
+/// The session of such a caller begins with its first run, and keeps the time that was said then.
+#[tokio::test]
+async fn a_session_of_a_limited_caller_gives_its_runs_their_time() {
+    let world = World::new(Models::none()).await;
+    world.program("mine", "module mine\n").await;
+    let engine = limited(&world, "mine").await;
+    let (hour, two) = (Duration::from_secs(3_600), Duration::from_secs(7_200));
+    let first = Turn { session_deadline: Some(hour), deadline: Some(two), ..about("mine") };
+    let first = engine.take_turn(&first, &call()).await.expect("it is taken");
+    assert_eq!(first.session.deadline, Some(hour));
+    assert_eq!(first.run.deadline, Some(first.run.made + 7_200_000_000));
+    let session = Some(first.session.id);
+    let no = Turn { session, confirm: Some(false), ..Turn::default() };
+    engine.take_turn(&no, &call()).await.expect("it is taken");
+    let next = Turn { session, text: function("two"), ..Turn::default() };
+    let next = engine.take_turn(&next, &call()).await.expect("it is taken");
+    assert_eq!(next.run.deadline, Some(next.run.made + 3_600_000_000));
+    let other = Turn { session, session_deadline: Some(two), ..Turn::default() };
+    let other = engine.take_turn(&other, &call()).await.expect_err("it was said");
+    assert!(matches!(other, Error::Argument { place, .. } if place == "input.sessionDeadlineMs"));
 }
 
 /// What was said in a session about other programs is not told when it goes on with one that the caller knows.

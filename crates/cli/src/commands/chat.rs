@@ -1,11 +1,13 @@
 //! `lmlang chat`: a conversation about a pipeline, a program or tasks, line by line.
 
+use chrono::TimeDelta;
 use lmlang_agents::edit::BEGINNINGS;
 use serde_json::{Map, Value, json};
 
 use crate::client::{Client, with_client};
 use crate::commands::flow::print_trace;
 use crate::commands::talk::{Asked, More, Stands, Talk, has_person, line};
+use crate::duration::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fields;
@@ -26,6 +28,9 @@ pub(crate) struct Args {
     /// The program that is to be changed, by name or id: the conversation is with `edit`.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["flow", "session"])]
     program: Option<String>,
+    /// How long each run of a new session may take, with all that it waits for, such as `90m`, `2h` or `7d` [default: for ever].
+    #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "session")]
+    deadline: Option<TimeDelta>,
     /// What its runs begin with besides the words of a turn: `name=value`, as `lmlang flow start` takes it.
     #[arg(value_name = "NAME=VALUE")]
     fields: Vec<String>,
@@ -43,7 +48,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     };
     with_client(settings, Missing::Make, async |client| {
         let flow = flow_of(client, args).await?;
-        let mut talk = Talk::new(client, &flow, args.session.clone());
+        let mut talk = Talk::new(client, &flow, args.session.clone()).within(args.deadline);
         let mut asked: Option<Asked> = talk.asked().await?;
         let (mut run, mut exit): (Option<String>, Exit) = (None, Exit::Success);
         if let Some(asked) = &asked {

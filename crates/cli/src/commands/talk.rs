@@ -3,6 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -42,6 +43,8 @@ pub(crate) struct Talk<'a> {
     client: &'a Client,
     flow: String,
     session: Option<String>,
+    /// How long its runs may take, in milliseconds, if it is to begin.
+    deadline: Option<i64>,
 }
 
 /// How a conversation stands after a turn.
@@ -74,7 +77,12 @@ pub(crate) struct Asked {
 
 impl<'a> Talk<'a> {
     pub(crate) fn new(client: &'a Client, flow: &str, session: Option<String>) -> Talk<'a> {
-        Talk { client, flow: flow.to_owned(), session }
+        Talk { client, flow: flow.to_owned(), session, deadline: None }
+    }
+
+    /// A conversation each of whose runs may take so long, if it is to begin.
+    pub(crate) fn within(self, deadline: Option<TimeDelta>) -> Talk<'a> {
+        Talk { deadline: deadline.map(|deadline| deadline.num_milliseconds()), ..self }
     }
 
     /// What the session asks already.
@@ -111,7 +119,9 @@ impl<'a> Talk<'a> {
     async fn begun(&self, said: &Map<String, Value>) -> Result<Option<String>, Error> {
         let title: Option<String> =
             said.get("text").and_then(Value::as_str).map(|text| text.chars().take(TITLE).collect());
-        let input = json!({ "workflow": self.flow, "title": title, "idempotencyKey": Uuid::new_v4() });
+        let input = json!({
+            "workflow": self.flow, "title": title, "deadlineMs": self.deadline, "idempotencyKey": Uuid::new_v4(),
+        });
         let made: Value = match self.client.ask(BEGIN, &json!({ "input": input })).await {
             Err(refused) if refused.code() == "FORBIDDEN" => return Ok(None),
             made => made?,
@@ -128,6 +138,7 @@ impl<'a> Talk<'a> {
         said.insert("workflow".to_owned(), json!(self.flow));
         said.insert("idempotencyKey".to_owned(), json!(Uuid::new_v4()));
         let Some(session) = &self.session else {
+            said.insert("sessionDeadlineMs".to_owned(), json!(self.deadline));
             let stands = self.turned(said).await?;
             self.session = Some(stands.session.clone());
             return Ok(stands);

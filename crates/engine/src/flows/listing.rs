@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use lmlang_flow::Standing;
 use lmlang_flow::{Ask, Decision, Entry, Flow, Kind, Run, What};
@@ -91,6 +92,8 @@ pub struct SessionInfo {
     pub actor: Actor,
     /// When it began, in microseconds of UTC.
     pub made: i64,
+    /// How long a run of it may take of which nothing else is said; none: for ever.
+    pub deadline: Option<Duration>,
 }
 
 /// A part of a list.
@@ -410,6 +413,7 @@ impl Engine {
             title: row.title,
             actor: from_actor(actor),
             made: row.made.0,
+            deadline: row.within.and_then(|within| u64::try_from(within).ok()).map(Duration::from_micros),
         })
     }
 

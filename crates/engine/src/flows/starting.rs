@@ -26,7 +26,7 @@ pub struct StartRun {
     pub session: Option<Uuid>,
     /// What it is begun with.
     pub input: Value,
-    /// How long it may take; without, for ever.
+    /// How long it may take; without, as long as its session says, or for ever.
     pub deadline: Option<Duration>,
 }
 
@@ -37,6 +37,8 @@ pub struct StartSession {
     pub workflow: String,
     /// What it is about.
     pub title: Option<String>,
+    /// How long a run of it may take of which nothing else is said; without, for ever.
+    pub deadline: Option<Duration>,
 }
 
 /// Runs of a session among which the newest that has ended is looked for.
@@ -75,6 +77,17 @@ impl<'a> Given<'a> {
 impl Engine {
     /// Begins a run, and answers when that is durable.
     pub async fn start_run(&self, start: &StartRun, call: &Call) -> Result<RunInfo, Error> {
+        self.start_run_with(start, None, call).await
+    }
+
+    /// Begins a run; a session of its own says that of others, which are begun in it later, that they may take so many
+    /// microseconds.
+    pub(super) async fn start_run_with(
+        &self,
+        start: &StartRun,
+        session_within: Option<i64>,
+        call: &Call,
+    ) -> Result<RunInfo, Error> {
         if let Some(first) = self.run_begun_by(call).await? {
             return Ok(first);
         }
@@ -86,7 +99,8 @@ impl Engine {
                 actual: size as u64,
             });
         }
-        let within = start.deadline.map(within).transpose()?;
+        let within = start.deadline.map(|deadline| within(deadline, "input.deadlineMs")).transpose()?;
+        let mut within = within.or(session_within);
         let mut before = None;
         if let Some(session) = start.session {
             let found = self.session_info(session).await?;
@@ -95,6 +109,7 @@ impl Engine {
                 return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
             }
             before = self.came_to(session, &start.flow).await?;
+            within = within.or(found.deadline.map(micros));
         }
         let id = self.0.clock.id();
         let given = Given { input: &start.input, before: before.as_ref(), within };
@@ -102,6 +117,9 @@ impl Engine {
         if let Some(session) = start.session {
             new.run.session = session;
             new.session = None;
+        }
+        if let Some(session) = &mut new.session {
+            session.within = session_within;
         }
         new.run.making = idempotency(call);
         let session = new.run.session;
@@ -131,12 +149,13 @@ impl Engine {
             return self.session_info(first).await;
         }
         self.code_named(&start.workflow).await?;
+        let within = start.deadline.map(|deadline| within(deadline, "input.deadlineMs")).transpose()?;
         let hidden = self.0.flows.redaction();
         let title = start.title.as_deref().map(|title| beginning(&hidden.text(title)));
         let session = self.new_session(&start.workflow, title, &call.actor).await?;
         let id = session.id;
-        match self.store().begin_session(lmlang_store::Session { making: idempotency(call), ..session }).await
-        {
+        let session = lmlang_store::Session { making: idempotency(call), within, ..session };
+        match self.store().begin_session(session).await {
             Ok(()) => self.session_info(id).await,
             Err(BeginError::Storage(fault)) => Err(fault.into()),
             Err(BeginError::NoSession) => Err(Error::not_found("session", id)),
@@ -187,6 +206,7 @@ impl Engine {
             actor: self.store().actor_key(&to_actor(actor)).await?,
             made: Timestamp(self.now()),
             making: None,
+            within: None,
         })
     }
 
@@ -246,18 +266,22 @@ impl Engine {
     }
 }
 
-/// How long a run may take, in microseconds.
-pub(super) fn within(deadline: Duration) -> Result<i64, Error> {
+/// How long a run may take, in microseconds; `place` says so in the request.
+pub(super) fn within(deadline: Duration, place: &str) -> Result<i64, Error> {
     if deadline < SHORTEST_DEADLINE {
         let message = "a run takes some time: at least a millisecond".to_owned();
-        return Err(Error::Argument { place: "input.deadlineMs".to_owned(), message });
+        return Err(Error::Argument { place: place.to_owned(), message });
     }
     let millis = |of: Duration| u64::try_from(of.as_millis()).unwrap_or(u64::MAX);
     if deadline > MOST_DEADLINE {
         let (limit, actual) = (millis(MOST_DEADLINE), millis(deadline));
         return Err(Error::Limit { which: "runDeadlineMs", limit, actual });
     }
-    Ok(i64::try_from(deadline.as_micros()).unwrap_or(i64::MAX))
+    Ok(micros(deadline))
+}
+
+fn micros(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// As much of a title as is kept. What is secret in it has been hidden before: half a secret has another form.

@@ -27,8 +27,10 @@ pub struct Turn {
     pub text: Option<String>,
     /// What a run that begins is started with besides the words.
     pub options: Map<String, Value>,
-    /// How long a run that begins may take; without, for ever.
+    /// How long a run that begins may take; without, as long as the session says, or for ever.
     pub deadline: Option<Duration>,
+    /// How long a run may take of which nothing else is said, in a session that is begun.
+    pub session_deadline: Option<Duration>,
     /// What is to be different, where somebody asked whether to go on.
     pub feedback: Option<String>,
     /// Whether to go on.
@@ -51,6 +53,9 @@ pub struct Turned {
     /// What its flow shows of its state.
     pub view: Value,
 }
+
+/// Where a turn says how long runs of its session may take.
+const SESSION_DEADLINE: &str = "input.sessionDeadlineMs";
 
 /// Runs of a session among which the answer of a repeated request is looked for.
 const REPEATED: usize = 3;
@@ -154,12 +159,17 @@ impl Engine {
                 return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
             }
             let workflow = turn.workflow.as_deref().unwrap_or_default();
-            let start = StartSession { workflow: workflow.to_owned(), title: turn.text.clone() };
+            let start = StartSession {
+                workflow: workflow.to_owned(),
+                title: turn.text.clone(),
+                deadline: turn.session_deadline,
+            };
             // Looked at first: a session is not begun by what makes no sense.
             let (input, words) = self.input_of(workflow, turn).await?;
             let accepted = self.code_named(workflow).await?.accept(self, &input, None).await;
             accepted.map_err(|error| place_in_turn(error, &words))?;
-            turn.deadline.map(within).transpose()?;
+            turn.deadline.map(|deadline| within(deadline, "input.deadlineMs")).transpose()?;
+            turn.session_deadline.map(|deadline| within(deadline, SESSION_DEADLINE)).transpose()?;
             let session = match self.is_unlimited() {
                 true => Some(self.start_session(&start, call).await?.id),
                 // Whoever is limited to programs knows of a session by its runs: this one begins with its first.
@@ -167,6 +177,10 @@ impl Engine {
             };
             return self.begun(session, workflow, turn, call).await;
         };
+        if turn.session_deadline.is_some() {
+            let message = "the session has begun, and keeps the time that it gives its runs".to_owned();
+            return Err(Error::Argument { place: SESSION_DEADLINE.to_owned(), message });
+        }
         let info = self.session_info(session).await?;
         if let Some(named) = turn.workflow.as_ref().filter(|named| **named != info.workflow) {
             let message = format!("the session is one of the flow `{}`, not `{named}`", info.workflow);
@@ -239,7 +253,11 @@ impl Engine {
     ) -> Result<(Uuid, Uuid), Error> {
         let (input, words) = self.input_of(workflow, turn).await?;
         let start = StartRun { flow: workflow.to_owned(), session, input, deadline: turn.deadline };
-        let run = self.start_run(&start, call).await.map_err(|error| place_in_turn(error, &words))?;
+        // Of a session that is there already, it is known.
+        let of_session = turn.session_deadline.filter(|_| start.session.is_none());
+        let of_session = of_session.map(|deadline| within(deadline, SESSION_DEADLINE)).transpose()?;
+        let begun = self.start_run_with(&start, of_session, call).await;
+        let run = begun.map_err(|error| place_in_turn(error, &words))?;
         Ok((run.session.id, run.id))
     }
 

@@ -70,6 +70,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("RunUpdate.data", "its kind has none"),
     ("RunUpdate.node", "it is about none"),
     ("RunUpdate.text", "its kind has none"),
+    ("Session.deadlineMs", "its runs may take for ever"),
     ("Session.summary", "never: it is there, or the database cannot be read"),
     ("ToolMetrics.meanMs", "it was never called"),
     ("ToolMetrics.p95Ms", "it was never called"),

@@ -15,6 +15,7 @@ pub(crate) struct Model {
     pub(crate) made: i64,
     pub(crate) made_key: Option<Vec<u8>>,
     pub(crate) made_digest: Option<Vec<u8>>,
+    pub(crate) within: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy, EnumIter, DeriveRelation)]

@@ -173,6 +173,7 @@ async fn writes_are_joined_and_none_suffers_from_another() {
             actor,
             made: Timestamp(1),
             making: Some(making),
+            within: None,
         };
         let store = std::sync::Arc::clone(&store);
         tokio::spawn(async move { store.begin_session(session).await })

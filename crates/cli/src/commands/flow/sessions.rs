@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Page, Part, with_client};
 use crate::commands::flow::shown::{Author, row, run_json};
+use crate::duration::span;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::nodes::first_line;
@@ -14,13 +15,13 @@ use crate::settings::Settings;
 
 const SESSIONS: &str = "query($first: Int!, $after: String) {
   sessions(first: $first, after: $after) {
-    nodes { id workflow title summary createdAt updatedAt startedBy { name } }
+    nodes { id workflow title summary createdAt updatedAt deadlineMs startedBy { name } }
     pageInfo { hasNextPage endCursor } totalCount
   }
 }";
 
 const SESSION: &str = "query($id: ID!) {
-  session(id: $id) { id workflow title summary createdAt updatedAt startedBy { name } }
+  session(id: $id) { id workflow title summary createdAt updatedAt deadlineMs startedBy { name } }
 }";
 
 const RUNS: &str = "query($id: ID!, $first: Int!, $after: String) {
@@ -70,6 +71,7 @@ struct Session {
     summary: Option<String>,
     created_at: String,
     updated_at: Option<String>,
+    deadline_ms: Option<u64>,
     started_by: Author,
 }
 
@@ -127,6 +129,7 @@ impl Session {
             "startedBy": self.started_by.name,
             "createdAt": moment(&self.created_at),
             "updatedAt": self.updated_at.as_deref().map(moment),
+            "deadlineMs": self.deadline_ms,
         })
     }
 
@@ -147,6 +150,8 @@ impl Session {
     fn head(&self) -> String {
         let Session { id, workflow, title, created_at, started_by, .. } = self;
         let title = title.as_ref().map(|title| format!("{title}\n")).unwrap_or_default();
-        format!("{id} of {workflow}, begun by {} at {}\n{title}", started_by.name, moment(created_at))
+        let within = self.deadline_ms.map(|millis| format!(", each run may take {}", span(millis)));
+        let (by, at) = (&started_by.name, moment(created_at));
+        format!("{id} of {workflow}, begun by {by} at {at}{}\n{title}", within.unwrap_or_default())
     }
 }

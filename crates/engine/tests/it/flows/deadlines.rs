@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lmlang_engine::{
     AnswerOutcome, Clock, Engine, Error, InterruptStanding, Limits, RunCursor, RunEventKind, RunInfo,
-    RunStatus, RunsOf, SnapshotPolicy, StartRun,
+    RunStatus, RunsOf, SnapshotPolicy, StartRun, StartSession,
 };
 use lmlang_flow::{Definition, NodeSpec};
 use lmlang_store::{Location, Options, Store};
@@ -200,6 +200,34 @@ async fn the_time_counts_anew_for_what_goes_on_from_a_step() {
         assert_eq!(state(engine, &done).await["answer"], json!({ "text": "on" }));
     }
     assert_eq!(timed.calls.both(), (75, 75));
+}
+
+/// A session gives its runs the time that it was begun with, but for one that is given its own.
+#[tokio::test]
+async fn a_session_gives_its_runs_their_time() {
+    let timed = Timed::new().await;
+    let engine = &timed.engine;
+    let session = StartSession { workflow: "long".to_owned(), title: None, deadline: Some(HOUR) };
+    let session = engine.start_session(&session, &call()).await.expect("it begins");
+    assert_eq!(session.deadline, Some(HOUR));
+    let start = |deadline| StartRun {
+        flow: "long".to_owned(),
+        session: Some(session.id),
+        input: json!({}),
+        deadline,
+    };
+    let run = engine.start_run(&start(None), &call()).await.expect("it begins");
+    assert_eq!((run.deadline, run.session.deadline), (Some(run.made + 3_600_000_000), Some(HOUR)));
+    let own = engine.start_run(&start(Some(HOUR * 3)), &call()).await.expect("it begins");
+    assert_eq!(own.deadline, Some(own.made + 3 * 3_600_000_000));
+    until_asked(engine, 2).await;
+    let timed = timed.reopened(HOUR * 2).await;
+    assert_eq!(timed.code(run.id).await, "DEADLINE_EXCEEDED");
+    let info = timed.engine.run_info(own.id).await.expect("it is there");
+    assert_eq!((info.status, info.session.deadline), (RunStatus::Waiting, Some(HOUR)));
+    let long = StartSession { workflow: "long".to_owned(), title: None, deadline: Some(HOUR * 24 * 367) };
+    let long = timed.engine.start_session(&long, &call()).await.expect_err("too much");
+    assert!(matches!(long, Error::Limit { which: "runDeadlineMs", .. }), "{long}");
 }
 
 #[tokio::test]

@@ -168,7 +168,8 @@ async fn runs_and_sessions_begin_once() {
     let unknown = engine.start_run(&unknown, &call()).await.expect_err("there is none");
     assert!(matches!(unknown, Error::NotFound { what: "flow", .. }));
 
-    let session = StartSession { workflow: "shaky".to_owned(), title: Some("tries".to_owned()) };
+    let session =
+        StartSession { workflow: "shaky".to_owned(), title: Some("tries".to_owned()), deadline: None };
     let keyed = call().keyed(Some("s"), b"1");
     let made = engine.start_session(&session, &keyed).await.expect("it begins");
     assert_eq!(engine.start_session(&session, &keyed).await.expect("it has begun").id, made.id);

@@ -83,7 +83,7 @@ impl Kept {
     }
 
     async fn session(&self) -> Uuid {
-        let session = StartSession { workflow: "shaky".to_owned(), title: None };
+        let session = StartSession { workflow: "shaky".to_owned(), title: None, deadline: None };
         self.engine.start_session(&session, &call()).await.expect("it begins").id
     }
 
@@ -208,7 +208,7 @@ async fn a_key_of_what_is_gone_begins_anew() {
         StartRun { flow: "shaky".to_owned(), session: None, input: json!({ "how": "well" }), deadline: None };
     let first = engine.start_run(&begin, &call().keyed(Some("k"), b"1")).await.expect("it begins").id;
     until_status(engine, first, RunStatus::Completed).await;
-    let session = StartSession { workflow: "shaky".to_owned(), title: None };
+    let session = StartSession { workflow: "shaky".to_owned(), title: None, deadline: None };
     let empty = engine.start_session(&session, &call().keyed(Some("s"), b"1")).await.expect("it begins").id;
     kept.day(40);
     let other = call().keyed(Some("k"), b"2");

@@ -20,7 +20,7 @@ use crate::fixture::{Fixture, call};
 async fn a_session_at_work_takes_no_turn() {
     let (fixture, calls) = fixture().await;
     let engine = &fixture.engine;
-    let session = StartSession { workflow: "long".to_owned(), title: None };
+    let session = StartSession { workflow: "long".to_owned(), title: None, deadline: None };
     let session = engine.start_session(&session, &call()).await.expect("it begins").id;
     let held = calls.gate.write().await;
     let begin =

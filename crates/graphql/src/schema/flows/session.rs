@@ -19,6 +19,7 @@ use crate::schema::flows::span::Span;
 use crate::schema::ids::GlobalId;
 use crate::schema::provenance::Actor;
 use crate::schema::revision::moment;
+use crate::schema::scalars::Count;
 use crate::schema::view::nullable;
 use crate::transport::budget;
 
@@ -107,6 +108,12 @@ impl Session {
     /// When it began.
     async fn created_at(&self) -> DateTime<Utc> {
         moment(self.info.made)
+    }
+
+    /// How long a run of it may take, in milliseconds, if none is named for that run; null: for ever.
+    async fn deadline_ms(&self) -> Option<Count> {
+        let deadline = self.info.deadline?;
+        Some(Count(u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)))
     }
 
     /// When its newest run began or ended.

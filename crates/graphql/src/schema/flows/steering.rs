@@ -23,6 +23,8 @@ pub struct CreateSessionInput {
     workflow: String,
     /// What it is about: its first 1,000 characters are kept, and a longer one ends with `…`.
     title: Option<String>,
+    /// How long a run of it may take, in milliseconds, if none is named for that run, as `StartRunInput.deadlineMs` says.
+    deadline_ms: Option<Count>,
     /// Same key and input: the first answer.
     idempotency_key: Option<String>,
 }
@@ -45,7 +47,7 @@ pub struct StartRunInput {
     input: Json<serde_json::Value>,
     /// How long it may take, in milliseconds, whatever it waits for: then it has failed, with `DEADLINE_EXCEEDED`, and runs that
     /// it waits for are stopped. It counts anew when the run is taken back, and for a fork. At most `runDeadlineMs` of
-    /// `serverInfo.limits`; without, for ever.
+    /// `serverInfo.limits`; without, what its session has, or for ever.
     deadline_ms: Option<Count>,
     /// Same key and input: the first answer.
     idempotency_key: Option<String>,
@@ -149,7 +151,8 @@ pub(crate) async fn create_session(
     let engine = context.data_unchecked::<Engine>();
     note("title", input.title.as_deref())?;
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
-    let start = StartSession { workflow: input.workflow, title: input.title };
+    let deadline = input.deadline_ms.map(millis);
+    let start = StartSession { workflow: input.workflow, title: input.title, deadline };
     let info = engine.start_session(&start, &call).await.map_err(fail)?;
     Ok(SessionPayload { session: Some(Session::new(engine, info)) })
 }

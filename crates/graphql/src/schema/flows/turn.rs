@@ -30,6 +30,8 @@ pub struct TurnInput {
     options: Option<Json<serde_json::Map<String, Value>>>,
     /// How long a run that begins may take, as `StartRunInput.deadlineMs` says.
     deadline_ms: Option<Count>,
+    /// How long runs of the session that is begun may take, as `CreateSessionInput.deadlineMs` says.
+    session_deadline_ms: Option<Count>,
     /// What is to be different, where somebody is asked whether to go on.
     feedback: Option<String>,
     /// Whether to go on.
@@ -68,6 +70,7 @@ pub(crate) async fn take(context: &Context<'_>, input: TurnInput) -> Result<Turn
         text: input.text,
         options: input.options.map(|options| options.0).unwrap_or_default(),
         deadline: input.deadline_ms.map(millis),
+        session_deadline: input.session_deadline_ms.map(millis),
         feedback: input.feedback,
         confirm: input.confirm,
         choice: input.choice,
