@@ -3,7 +3,7 @@
 //! What a declaration may say is [`lmlang_flow::declared`]'s; here is what becomes of it. A node does one thing: it fills its
 //! templates with what the run carries, asks or calls what it is for, and says what the run carries on. Everything else is as in
 //! flows that are code: receipts, the ladder, questions, traces. Tools see what tools of `act` see, so that a run is begun by nobody
-//! who is limited to some programs.
+//! who is limited to some programs; but for flows about a program, whose runs see nothing beside that one.
 
 mod acting;
 mod agent;
@@ -18,6 +18,7 @@ use lmlang_engine::{Accepted, BoxFuture, Engine, Error, FlowCode, Halt, Work};
 use lmlang_flow::declared::{Declaration, Mistake};
 use lmlang_flow::{Flow, State, Step, Update};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::graph_store::GraphSource;
 use crate::input;
@@ -92,9 +93,11 @@ impl FlowCode for Declared {
         before: Option<&'a State>,
     ) -> BoxFuture<'a, Result<Accepted, Error>> {
         Box::pin(async move {
-            if !engine.is_unlimited() {
+            if self.declaration.program.is_none() && !engine.is_unlimited() {
                 let what =
-                    "beginning a run of a declared flow with a token for some programs only".to_owned();
+                    "beginning a run of a declared flow that is about no program with a token for some \
+                            programs only"
+                        .to_owned();
                 return Err(Error::Unsupported { what });
             }
             let given = || input.as_object().into_iter().flatten();
@@ -110,9 +113,13 @@ impl FlowCode for Declared {
                     if place.is_empty() { error.to_string() } else { format!("`{place}`: {error}") };
                 return Err(input::wrong(&place, message));
             }
-            let update =
+            let mut update =
                 given().fold(self.carried(before), |update, (name, value)| update.with(name, value.clone()));
-            Ok(Accepted { update, program: None, branch: None })
+            let program = match &self.declaration.program {
+                Some(property) => Some(self.subject(engine, property, &mut update).await?),
+                None => None,
+            };
+            Ok(Accepted { update, program, branch: None })
         })
     }
 
@@ -131,6 +138,19 @@ impl FlowCode for Declared {
 }
 
 impl Declared {
+    /// The program that a run is about, which a property of its input names, by name or id; from there on it holds the name, as
+    /// tools take it.
+    async fn subject(&self, engine: &Engine, property: &str, update: &mut Update) -> Result<Uuid, Error> {
+        let initial = State::initial(&self.flow);
+        let given = update.0.get(property).unwrap_or_else(|| initial.get(property));
+        let Some(given) = given.as_str().filter(|given| !given.is_empty()) else {
+            return Err(input::wrong(property, "it is missing: a program, by name or id"));
+        };
+        let open = engine.find(&input::program(given)).await?;
+        update.0.insert(property.to_owned(), json!(open.info().name));
+        Ok(open.info().id)
+    }
+
     /// What a run takes over from the one before it, as far as this version of the flow can take it.
     fn carried(&self, before: Option<&State>) -> Update {
         let mut update = Update::none();

@@ -135,6 +135,10 @@ impl FlowCode for Edit {
         &self.flow
     }
 
+    fn is_about_a_program(&self) -> bool {
+        true
+    }
+
     fn input_schema(&self) -> Value {
         json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",

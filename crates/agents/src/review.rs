@@ -129,6 +129,10 @@ impl FlowCode for Review {
         &self.0
     }
 
+    fn is_about_a_program(&self) -> bool {
+        true
+    }
+
     fn input_schema(&self) -> Value {
         let mut edits = edits::schema();
         edits["title"] = json!("Edits");

@@ -44,7 +44,8 @@ pub enum Changes {
 pub struct Reach<'a> {
     /// The entities.
     pub graph: &'a dyn GraphStore,
-    /// The programs, all of them: who is limited to some of them begins no run that calls tools.
+    /// The programs, all of them, or the one that the run is about: who is limited to some of them begins no other run that calls
+    /// tools.
     pub engine: &'a Engine,
     /// Everybody who has had a say in the run, by name. What not everybody may do who may begin a run is refused unless all
     /// of these may.

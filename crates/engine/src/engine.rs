@@ -173,6 +173,11 @@ impl Engine {
         Engine(Arc::clone(&self.0), None, None)
     }
 
+    /// The same engine for what is about a program, and reaches no other one.
+    pub(crate) fn seeing_only(&self, program: Option<Uuid>) -> Engine {
+        Engine(Arc::clone(&self.0), Some(program.into_iter().collect()), None)
+    }
+
     /// What the caller may run at the same time, if this is the handle of one.
     pub(crate) fn share(&self) -> Option<&Share> {
         self.2.as_deref()

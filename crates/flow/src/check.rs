@@ -148,6 +148,12 @@ impl Flow {
         &self.definition
     }
 
+    /// Whether it was declared as one whose runs are about a program, and reach nothing beside it.
+    #[must_use]
+    pub fn is_about_a_program(&self) -> bool {
+        self.definition.declared.as_ref().is_some_and(|declared| declared.program.is_some())
+    }
+
     /// What it is started by.
     #[must_use]
     pub fn name(&self) -> &str {

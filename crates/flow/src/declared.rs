@@ -75,6 +75,10 @@ pub struct Declaration {
     /// The property that takes the words of a turn; without it, the flow holds no conversations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
+    /// The property that names the program which a run is about, and beside which its nodes reach nothing: no other program, no
+    /// entities. Without it, a run is about none, and reaches all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// Channels that a run takes over from the run before it in its session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carry: Vec<String>,

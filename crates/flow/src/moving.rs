@@ -24,6 +24,9 @@ pub enum Hindrance {
     /// It would stand elsewhere.
     #[error("it would not stand where it stands")]
     Position,
+    /// What its nodes reach would be another part of what there is.
+    #[error("it would not be about a program alone, or would, where it is not")]
+    Reach,
     /// A channel would hold something else than it does.
     #[error("the channel `{channel}` would hold something else")]
     Channel {
@@ -74,6 +77,9 @@ impl Run {
         }
         let moved = Run::replay(to, journal).map_err(|error| vec![error.into()])?;
         let mut found = Vec::new();
+        if self.flow().is_about_a_program() != to.is_about_a_program() {
+            found.push(Hindrance::Reach);
+        }
         for (place, branch) in &self.branches {
             let after = moved.branches.get(place);
             if after.is_none_or(|after| after.position != branch.position) {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::compiled;
 use crate::model::Role;
-use crate::tools::{ToolRegistry, ToolSpec};
+use crate::tools::{ToolRegistry, ToolSpec, program};
 
 /// What is wrong with that.
 pub(super) fn mistakes(tools: &dyn ToolRegistry, declaration: &Declaration) -> Vec<Mistake> {
@@ -19,7 +19,12 @@ pub(super) fn mistakes(tools: &dyn ToolRegistry, declaration: &Declaration) -> V
     for (index, node) in declaration.nodes.iter().enumerate() {
         let place = format!("nodes[{index}].action.{}", node.action.name());
         match &node.action {
-            Action::Tool(call) => tool_mistakes(tools, call, &place, &mut mistakes),
+            Action::Tool(call) => {
+                tool_mistakes(tools, call, &place, &mut mistakes);
+                if declaration.program.is_some() {
+                    mistakes.extend(strange(tools, &call.name, format!("{place}.name")));
+                }
+            }
             Action::Model(AskModel { role, schema, .. }) => {
                 model_mistakes(role.as_deref(), schema.as_ref(), &place, &mut mistakes);
             }
@@ -27,6 +32,9 @@ pub(super) fn mistakes(tools: &dyn ToolRegistry, declaration: &Declaration) -> V
                 model_mistakes(role.as_deref(), schema.as_ref(), &place, &mut mistakes);
                 for (at, name) in called.iter().enumerate().filter(|(_, name)| tools.get(name).is_none()) {
                     mistakes.push(unknown(tools, name, format!("{place}.tools[{at}]")));
+                }
+                for (at, name) in called.iter().enumerate().filter(|_| declaration.program.is_some()) {
+                    mistakes.extend(strange(tools, name, format!("{place}.tools[{at}]")));
                 }
             }
             Action::Ask(_)
@@ -61,6 +69,13 @@ fn unknown(tools: &dyn ToolRegistry, name: &str, place: String) -> Mistake {
     };
     let message = format!("no tool is called `{name}`: there is {}", there.join(", "));
     Mistake::new(MistakeCode::UnknownTool, place, message)
+}
+
+/// A tool that is there, but not for flows about a program.
+fn strange(tools: &dyn ToolRegistry, name: &str, place: String) -> Option<Mistake> {
+    let spec = tools.get(name)?.spec();
+    let message = format!("`{name}` works on entities, which a flow about a program does not reach");
+    (!program::has(spec.name)).then(|| Mistake::new(MistakeCode::UnknownTool, place, message))
 }
 
 fn tool_mistakes(tools: &dyn ToolRegistry, call: &CallTool, place: &str, mistakes: &mut Vec<Mistake>) {

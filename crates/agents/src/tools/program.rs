@@ -33,6 +33,11 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
     ]
 }
 
+/// Whether one of them has a name.
+pub(crate) fn has(name: &str) -> bool {
+    all().iter().any(|tool| tool.spec().name == name)
+}
+
 /// A program at one revision.
 #[derive(Clone)]
 struct View {

@@ -17,5 +17,6 @@ mod secrets;
 mod shapes;
 mod silent;
 mod stores;
+mod subject;
 mod traces;
 mod world;

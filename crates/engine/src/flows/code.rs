@@ -44,6 +44,11 @@ pub trait FlowCode: Send + Sync + 'static {
         None
     }
 
+    /// Whether each of its runs is about a program, and reaches nothing beside it: who is limited to programs may begin them.
+    fn is_about_a_program(&self) -> bool {
+        self.flow().is_about_a_program()
+    }
+
     /// What whoever takes part in a conversation is shown of a state: all that is not private, unless the flow says otherwise.
     fn view(&self, state: &State) -> Value {
         state.public(self.flow())

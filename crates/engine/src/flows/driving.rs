@@ -412,7 +412,7 @@ impl Engine {
         let lmlang_flow::Goto::Sub { flow, input, .. } = &step.goto else { return Ok(()) };
         let id = child_id(live.id, 0);
         let parent = Some((live.session, (live.id, String::new())));
-        match self.new_run(flow, Given::to_sub(input), &live.actor, id, parent).await {
+        match live.reach(self).new_run(flow, Given::to_sub(input), &live.actor, id, parent).await {
             // What its beginner may see was decided for one program.
             Ok(new)
                 if live.program.is_some() && new.run.program.is_some_and(|of| Some(of) != live.program) =>

@@ -291,6 +291,14 @@ impl LiveRun {
         }
     }
 
+    /// The engine as far as its nodes reach, and the runs that it waits for: where its flow is about a program, that one.
+    pub(crate) fn reach(&self, engine: &Engine) -> Engine {
+        match self.flow.is_about_a_program() {
+            true => engine.seeing_only(self.program),
+            false => engine.clone(),
+        }
+    }
+
     /// The runs that begin by an entry.
     async fn begins(&self, engine: &Engine, entry: &Entry) -> Result<Vec<NewRun>, Error> {
         let What::Stepped(stepped) = &entry.what else { return Ok(Vec::new()) };
@@ -298,7 +306,7 @@ impl LiveRun {
         let parent = (self.id, stepped.place.to_string());
         let id = child_id(self.id, entry.number);
         let parent = Some((self.session, parent));
-        let new = engine.new_run(flow, Given::to_sub(input), &self.actor, id, parent).await?;
+        let new = self.reach(engine).new_run(flow, Given::to_sub(input), &self.actor, id, parent).await?;
         Ok(vec![new])
     }
 

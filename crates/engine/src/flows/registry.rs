@@ -345,8 +345,14 @@ impl Engine {
                 // The check of the declaration tells it.
                 continue;
             }
-            if self.0.flows.code(&run.flow).is_none() && !known.codes.contains_key(&run.flow) {
+            let Some(code) = self.0.flows.code(&run.flow).or_else(|| known.codes.get(&run.flow)) else {
                 let message = self.no_flow(known, &run.flow).to_string();
+                mistakes.push(Mistake::new(MistakeCode::UnknownFlow, place, message));
+                continue;
+            };
+            if declaration.program.is_some() && !code.is_about_a_program() {
+                let message =
+                    format!("a flow about a program starts no runs of `{}`, which are about none", run.flow);
                 mistakes.push(Mistake::new(MistakeCode::UnknownFlow, place, message));
             } else if known.leads(&run.flow, name) {
                 let message = format!("runs of `{}` come to start runs of `{name}`", run.flow);

@@ -62,9 +62,17 @@ pub(crate) struct Given<'a> {
     /// What its flow reads.
     pub(crate) input: &'a Value,
     /// What the session's run before it came to.
-    pub(crate) before: Option<&'a State>,
+    pub(crate) before: Option<&'a Before>,
     /// How long it may take, in microseconds.
     pub(crate) within: Option<i64>,
+}
+
+/// What a run came to that another one goes on from.
+#[derive(Clone, Debug)]
+pub(crate) struct Before {
+    pub(crate) state: State,
+    /// The program that it was about.
+    pub(crate) program: Option<Uuid>,
 }
 
 impl<'a> Given<'a> {
@@ -168,7 +176,7 @@ impl Engine {
     }
 
     /// What the newest run of a flow in a session that has ended came to, however it did: of those that the caller may know of.
-    async fn came_to(&self, session: Uuid, flow: &str) -> Result<Option<State>, Error> {
+    async fn came_to(&self, session: Uuid, flow: &str) -> Result<Option<Before>, Error> {
         let programs = self.only().map(<[Uuid]>::to_vec);
         let flow = Some(flow.to_owned());
         let filter = RunFilter { flow, session: Some(session), programs, ..RunFilter::default() };
@@ -176,7 +184,7 @@ impl Engine {
         let newest = newest.into_iter().find(|run| run.standing.ended.is_some() && run.parent.is_none());
         let Some(newest) = newest else { return Ok(None) };
         match self.stored_run(&newest).await {
-            Ok(run) => Ok(Some(run.state().clone())),
+            Ok(run) => Ok(Some(Before { state: run.state().clone(), program: newest.program })),
             // It was removed meanwhile, as the last of an old session.
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -220,7 +228,13 @@ impl Engine {
         parent: Option<(Uuid, (Uuid, String))>,
     ) -> Result<NewRun, Error> {
         let code = self.code_named(flow).await?;
-        let accepted = code.accept(self, given.input, given.before).await?;
+        let before = given.before;
+        let mut accepted = code.accept(self, given.input, before.map(|before| &before.state)).await?;
+        let is_of_another = before.is_some_and(|before| before.program != accepted.program);
+        if is_of_another && code.flow().is_about_a_program() {
+            // Who knows of the one program may not know of the other.
+            accepted = code.accept(self, given.input, None).await?;
+        }
         if let Some(program) = accepted.program.filter(|program| !self.sees(*program)) {
             return Err(Error::not_found("program", program.to_string()));
         }

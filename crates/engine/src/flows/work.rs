@@ -21,6 +21,8 @@ use crate::request::Call;
 #[derive(Debug)]
 pub struct Work {
     engine: Engine,
+    /// The same, as far as the run reaches.
+    reach: Engine,
     live: Arc<LiveRun>,
     task: Task,
     failures: Vec<Failure>,
@@ -117,6 +119,7 @@ impl Work {
     pub(crate) fn new(engine: &Engine, live: &Arc<LiveRun>, task: &Task, failures: Vec<Failure>) -> Work {
         Work {
             engine: engine.clone(),
+            reach: live.reach(engine),
             live: Arc::clone(live),
             task: task.clone(),
             failures,
@@ -125,10 +128,11 @@ impl Work {
         }
     }
 
-    /// The engine, without limits to programs: what a run may see was decided when it began.
+    /// The engine, without limits to programs, for what a run may see was decided when it began; or, where a declared flow is
+    /// about a program, limited to that one.
     #[must_use]
     pub fn engine(&self) -> &Engine {
-        &self.engine
+        &self.reach
     }
 
     /// The run.

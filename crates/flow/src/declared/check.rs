@@ -184,11 +184,13 @@ impl Looking<'_> {
                 "the input is an object: `type` has to be `object`",
             );
         }
-        if let Some(turn) = &of.turn
-            && !of.properties().any(|(name, _)| name == turn)
-        {
-            let message = format!("`{turn}` is no property of the input");
-            self.found(MistakeCode::UnknownChannel, "turn", message);
+        for (field, named) in [("turn", &of.turn), ("program", &of.program)] {
+            if let Some(named) = named
+                && !of.properties().any(|(name, _)| name == named)
+            {
+                let message = format!("`{named}` is no property of the input");
+                self.found(MistakeCode::UnknownChannel, field, message);
+            }
         }
         for (index, name) in of.carry.iter().enumerate() {
             self.channel(&format!("carry[{index}]"), name);

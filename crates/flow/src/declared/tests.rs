@@ -1,12 +1,13 @@
 //! What declarations come to, and what is wrong with them.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Definition, Flow, State};
+use crate::{Definition, Entry, Flow, Hindrance, Run, State, Update, What};
 
 /// A flow with every action.
 fn full() -> Value {
@@ -147,6 +148,7 @@ fn what_is_wrong_is_told_with_its_place() {
     check("/input/properties/Bad", json!({}), "BAD_NAME input.properties.Bad: ");
     check("/input/properties/progress", json!({}), "NAME_TAKEN input.properties.progress: ");
     check("/turn", json!("sorted"), "UNKNOWN_CHANNEL turn: `sorted` is no property of the input");
+    check("/program", json!("sorted"), "UNKNOWN_CHANNEL program: `sorted` is no property of the input");
     check(
         "/carry",
         json!(["x"]),
@@ -240,6 +242,22 @@ fn what_is_wrong_is_told_with_its_place() {
         with("/nodes/0/action/model/into", None)
             .starts_with("BAD_FIELD nodes[0].action.model: missing field `into`")
     );
+}
+
+/// What a run reaches was decided when it began.
+#[test]
+fn a_run_is_not_moved_to_what_reaches_something_else() {
+    let whole = Arc::new(flow(&full()).expect("nothing is wrong"));
+    let mut about = full();
+    about["program"] = json!("report");
+    let declaration = Declaration::read(&about).expect("it can be read");
+    let about = Arc::new(check(&declaration, 2).expect("nothing is wrong"));
+    assert_eq!((whole.is_about_a_program(), about.is_about_a_program()), (false, true));
+    let mut run = Run::new(Arc::clone(&whole));
+    let journal = [Entry { number: 1, time: 0, what: What::Started(Update::none()) }];
+    run.take(&journal[0]).expect("it fits");
+    assert_eq!(run.moved(&journal, &about).err(), Some(vec![Hindrance::Reach]));
+    assert_eq!(run.moved(&journal, &whole).err(), None);
 }
 
 #[test]
