@@ -33,8 +33,13 @@ impl Decision {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AnswerError {
     /// The question was answered before.
-    #[error("the question was answered by `{}`", .0.by)]
-    Already(Decision),
+    #[error("the question was answered by `{by}`")]
+    Already {
+        /// The number of the entry that has the answer.
+        entry: u64,
+        /// The name of whoever answered.
+        by: String,
+    },
     /// The question does not stand any more.
     #[error("{0}")]
     Stale(Stale),
@@ -47,7 +52,7 @@ pub enum AnswerError {
 }
 
 /// Why a question does not stand any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Stale {
     /// Its time is over.
     #[error("the question has expired")]

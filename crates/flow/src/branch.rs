@@ -1,5 +1,6 @@
 //! A line of execution within a run.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::check::Flow;
@@ -10,7 +11,7 @@ use crate::receipts::{EffectId, Intent, Known};
 use crate::state::{State, StateError, Update};
 
 /// A line of execution within a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Branch {
     pub(crate) state: State,
     /// What it changed since it was opened, for those who wait for it.
@@ -28,7 +29,7 @@ pub(crate) struct Branch {
 }
 
 /// Where a branch stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Position {
     /// At a node, from a time on.
     At { node: String, attempt: u32, from: i64 },

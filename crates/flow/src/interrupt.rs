@@ -1,11 +1,13 @@
 //! Questions of a run, and what became of them.
 
-use crate::answer::{Decision, Stale};
+use serde::{Deserialize, Serialize};
+
+use crate::answer::Stale;
 use crate::place::Place;
 use crate::step::{Ask, AskKind};
 
-/// A question of a run.
-#[derive(Clone, Debug, PartialEq)]
+/// A question of a run that stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interrupt {
     /// The number of the entry that asked it.
     pub asked: u64,
@@ -17,8 +19,6 @@ pub struct Interrupt {
     pub node: String,
     /// The question.
     pub ask: Ask,
-    /// What became of it.
-    pub standing: Standing,
 }
 
 impl Interrupt {
@@ -28,18 +28,20 @@ impl Interrupt {
     }
 }
 
-/// What became of a question.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Standing {
-    /// Nobody has answered yet.
-    Open,
+/// What became of a question that does not stand any more. What was asked and answered is in the journal: a run that has asked a
+/// thousand times carries little of that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Settled {
     /// It was answered.
     Answered {
-        /// How.
-        decision: Decision,
+        /// The number of the entry that has the answer.
+        entry: u64,
+        /// The name of whoever answered.
+        by: String,
         /// A digest of the request's key, if it had one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         request: Option<String>,
     },
-    /// It does not stand any more.
+    /// Nobody awaits an answer.
     Stale(Stale),
 }

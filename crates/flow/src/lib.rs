@@ -6,7 +6,7 @@
 //! who asks; times come in as microseconds of UTC.
 //!
 //! Read [`definition`] and [`check`] for what a flow is, [`state`] for what a run carries, [`step`] for what a node
-//! answers, [`entry`] for the journal, then [`run`] for the machine, [`ladder`] for what becomes of failures and
+//! answers, [`entry`] for the journal, then [`run`] for the machine and the snapshots of it, [`ladder`] for what becomes of failures and
 //! [`receipts`] for why an effect is not repeated; [`declared`] for flows that are data through and through.
 
 pub mod answer;
@@ -32,12 +32,12 @@ pub use check::{Flow, Problem};
 pub use corrupt::Corrupt;
 pub use definition::{Channel, Definition, Fallback, NodeKind, NodeSpec, Reducer, Timeout};
 pub use entry::{Entry, Failed, Kind, Receipt, Stepped, What};
-pub use interrupt::{Interrupt, Standing};
+pub use interrupt::{Interrupt, Settled};
 pub use ladder::{Class, Failure, Remedy};
 pub use moving::Hindrance;
 pub use place::Place;
 pub use plan::Refused;
-pub use run::{Run, Status, Task};
+pub use run::{Run, Snapshot, Status, Task};
 pub use state::{State, StateError, Update};
 pub use step::{Arm, Ask, AskKind, Goto, Step, Subject};
 

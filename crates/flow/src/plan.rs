@@ -6,7 +6,7 @@ use crate::answer::{AnswerError, Decision, Stale, fits};
 use crate::branch::Position;
 use crate::definition::{END, Fallback, NodeSpec, Reducer};
 use crate::entry::{Failed, Stepped, What};
-use crate::interrupt::Standing;
+use crate::interrupt::Settled;
 use crate::ladder::{Class, Failure, IN_DOUBT, Remedy, remedy};
 use crate::place::Place;
 use crate::run::{Run, Task};
@@ -241,12 +241,15 @@ impl Run {
         decision: Decision,
         request: Option<String>,
     ) -> Result<What, AnswerError> {
-        let interrupt = self.interrupt(asked).ok_or(AnswerError::Unknown)?;
-        match &interrupt.standing {
-            Standing::Answered { decision, .. } => return Err(AnswerError::Already(decision.clone())),
-            Standing::Stale(why) => return Err(AnswerError::Stale(*why)),
-            Standing::Open => {}
-        }
+        let Some(interrupt) = self.interrupt(asked) else {
+            return Err(match self.settled(asked) {
+                Some(Settled::Answered { entry, by, .. }) => {
+                    AnswerError::Already { entry: *entry, by: by.clone() }
+                }
+                Some(Settled::Stale(why)) => AnswerError::Stale(*why),
+                None => AnswerError::Unknown,
+            });
+        };
         if interrupt.ask.expires.is_some_and(|expires| expires <= decision.at) {
             return Err(AnswerError::Stale(Stale::Expired));
         }
@@ -261,7 +264,7 @@ impl Run {
     pub fn expired(&self, now: i64) -> impl Iterator<Item = What> {
         let overdue = self.overdue(now);
         let goes_on = overdue.is_none();
-        let open = self.interrupts().filter(move |of| goes_on && of.standing == Standing::Open);
+        let open = self.interrupts().filter(move |_| goes_on);
         let late = open.filter(move |of| of.ask.expires.is_some_and(|expires| expires <= now));
         overdue.into_iter().chain(late.map(|of| What::Expired { asked: of.asked }))
     }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::branch::{Branch, Position};
 use crate::check::Flow;
 use crate::corrupt::Corrupt;
 use crate::entry::{Entry, What};
-use crate::interrupt::{Interrupt, Standing};
+use crate::interrupt::{Interrupt, Settled};
 use crate::ladder::Failure;
 use crate::place::Place;
 use crate::receipts::{EffectId, Known};
@@ -18,8 +19,10 @@ use crate::state::State;
 
 mod deadline;
 mod folding;
+mod snapshot;
 
 pub use deadline::OVERDUE;
+pub use snapshot::Snapshot;
 
 /// One execution of a flow: a fold over its journal.
 #[derive(Clone, Debug)]
@@ -29,7 +32,10 @@ pub struct Run {
     /// The entry that it was last taken back to; what is done again after that is something else.
     epoch: u64,
     pub(crate) branches: BTreeMap<Place, Branch>,
+    /// Its questions that stand.
     interrupts: BTreeMap<u64, Interrupt>,
+    /// What became of the others.
+    settled: BTreeMap<u64, Settled>,
     pub(crate) visits: BTreeMap<String, u32>,
     /// How long it may take, if that has a bound.
     deadline: Option<Deadline>,
@@ -38,7 +44,7 @@ pub struct Run {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Ended {
     Completed,
     Failed { failure: Failure, node: Option<String> },
@@ -89,6 +95,7 @@ impl Run {
             epoch: 0,
             branches: BTreeMap::new(),
             interrupts: BTreeMap::new(),
+            settled: BTreeMap::new(),
             visits: BTreeMap::new(),
             deadline: None,
             ended: None,
@@ -103,16 +110,23 @@ impl Run {
     ///
     /// See [`Corrupt`].
     pub fn replay(flow: &Arc<Flow>, journal: &[Entry]) -> Result<Run, Corrupt> {
+        let run = Run::new(Arc::clone(flow)).fold(journal)?;
+        // Nothing comes before the first entry.
+        run.ok_or(Corrupt::Number { expected: 1, found: 0 })
+    }
+
+    /// Folds what comes next in a journal; none if that takes the run back to before where it stands.
+    fn fold(mut self, journal: &[Entry]) -> Result<Option<Run>, Corrupt> {
         let mut standing: Vec<&Entry> = Vec::with_capacity(journal.len());
-        let mut last = 0;
-        let mut epoch = 0;
-        let mut deadline: Option<Deadline> = None;
+        let first = self.last;
+        let (mut last, mut epoch, mut deadline) = (first, self.epoch, self.deadline);
         for entry in journal {
             if entry.number != last + 1 {
                 return Err(Corrupt::Number { expected: last + 1, found: entry.number });
             }
             last = entry.number;
             match &entry.what {
+                What::Rewound { to, .. } if *to < first => return Ok(None),
                 What::Rewound { to, .. } => {
                     standing.truncate(standing.partition_point(|earlier| earlier.number <= *to));
                     epoch = entry.number;
@@ -125,13 +139,13 @@ impl Run {
                 _ => standing.push(entry),
             }
         }
-        let mut run = Run { deadline, ..Run::new(Arc::clone(flow)) };
+        self.deadline = deadline;
         for entry in standing {
-            run.take_in(entry)?;
+            self.take_in(entry)?;
         }
-        run.last = last;
-        run.epoch = epoch;
-        Ok(run)
+        self.last = last;
+        self.epoch = epoch;
+        Ok(Some(self))
     }
 
     /// Takes in the next entry. A run that one does not follow from is not to be used any more; a rewound journal is replayed
@@ -236,15 +250,37 @@ impl Run {
         })
     }
 
-    /// Its questions, in the order in which they were asked.
+    /// Its questions that stand, in the order in which they were asked.
     pub fn interrupts(&self) -> impl Iterator<Item = &Interrupt> {
         self.interrupts.values()
     }
 
-    /// The question that an entry asked.
+    /// The question that an entry asked, if it stands.
     #[must_use]
     pub fn interrupt(&self, asked: u64) -> Option<&Interrupt> {
         self.interrupts.get(&asked)
+    }
+
+    /// What became of the question that an entry asked, if it does not stand any more.
+    #[must_use]
+    pub fn settled(&self, asked: u64) -> Option<&Settled> {
+        self.settled.get(&asked)
+    }
+
+    /// The names of those who answered its questions.
+    pub fn answerers(&self) -> impl Iterator<Item = &str> {
+        self.settled.values().filter_map(|settled| match settled {
+            Settled::Answered { by, .. } => Some(by.as_str()),
+            Settled::Stale(_) => None,
+        })
+    }
+
+    /// Whether a request has answered one of its questions, by the digest of its key.
+    #[must_use]
+    pub fn has_taken(&self, request: &str) -> bool {
+        self.settled.values().any(
+            |settled| matches!(settled, Settled::Answered { request: Some(first), .. } if first == request),
+        )
     }
 
     /// What is to be executed, by branch.
@@ -301,8 +337,7 @@ impl Run {
     }
 
     fn times(&self) -> impl Iterator<Item = i64> {
-        let open = self.interrupts.values().filter(|of| of.standing == Standing::Open);
-        let questions = open.filter_map(|of| of.ask.expires);
+        let questions = self.interrupts.values().filter_map(|of| of.ask.expires);
         self.tasks().map(|task| task.from).chain(questions).chain(self.ends_by())
     }
 

@@ -2,6 +2,7 @@
 
 mod deadlines;
 mod fallbacks;
+mod snapshots;
 
 use std::sync::Arc;
 
@@ -111,8 +112,7 @@ impl Writer {
     }
 
     fn open(&self) -> Vec<u64> {
-        let open = self.run.interrupts().filter(|of| of.standing == Standing::Open);
-        open.map(|of| of.asked).collect()
+        self.run.interrupts().map(|of| of.asked).collect()
     }
 }
 
@@ -168,7 +168,7 @@ proptest! {
             let place = writer.run.interrupt(open[index]).expect("it was asked").place.to_string();
             writer.answer(open[index], json!({"text": place})).expect("it is open");
             let again = writer.answer(open[index], json!({"text": "late"}));
-            prop_assert!(matches!(again, Err(AnswerError::Already(_))));
+            prop_assert!(matches!(again, Err(AnswerError::Already { by, .. }) if by == "ann"));
             writer.go(step, &mut pick);
         }
         prop_assert_eq!(writer.run.status(), Status::Completed);
@@ -182,6 +182,7 @@ proptest! {
         }
         let replayed = Run::replay(&flow, &writer.journal[..cut.min(writer.journal.len())]).expect("it follows");
         prop_assert_eq!(format!("{taken:?}"), format!("{replayed:?}"));
+        snapshots::check(&flow, &writer.journal, cut)?;
     }
 }
 

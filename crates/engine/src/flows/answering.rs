@@ -1,13 +1,13 @@
 //! Answers to the questions of runs.
 
-use lmlang_flow::Standing;
-use lmlang_flow::{AnswerError, Decision, What};
+use lmlang_flow::{AnswerError, Decision, Settled, What};
 use lmlang_history::log::ActorKind;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::flows::live::decode;
 use crate::flows::steering::request_digest;
 use crate::request::Call;
 
@@ -41,8 +41,8 @@ pub enum AnswerOutcome {
 enum Refused {
     Error(Error),
     Answer(AnswerError),
-    /// The same request has answered before.
-    Repeated(Decision),
+    /// The same request has answered before, by this entry.
+    Repeated(u64),
     /// It is for others to answer.
     Own,
 }
@@ -62,16 +62,12 @@ impl Engine {
         let request = call.idempotency.as_ref().map(request_digest);
         self.check_version(answer.run).await?;
         let changed = self.change_run(answer.run, |machine, now| {
-            let repeated = machine.interrupt(answer.asked).and_then(|asked| match &asked.standing {
-                Standing::Answered { decision, request: Some(first) } if Some(first) == request.as_ref() => {
-                    Some(decision.clone())
-                }
-                Standing::Answered { .. } | Standing::Open | Standing::Stale(_) => None,
-            });
-            if let Some(decision) = repeated {
-                return Err(Refused::Repeated(decision));
+            if let Some(Settled::Answered { entry, request: Some(first), .. }) = machine.settled(answer.asked)
+                && Some(first) == request.as_ref()
+            {
+                return Err(Refused::Repeated(*entry));
             }
-            let ask = machine.interrupt(answer.asked).filter(|of| of.standing == Standing::Open);
+            let ask = machine.interrupt(answer.asked);
             if is_own && ask.and_then(|of| of.ask.subject.as_ref()).is_some_and(|subject| subject.others) {
                 return Err(Refused::Own);
             }
@@ -89,15 +85,14 @@ impl Engine {
             Ok((live, number)) => {
                 self.kick(&live);
                 let missing = || Error::not_found("interrupt", answer.asked.to_string());
-                let entry = self.store().journal_entry(answer.run, number.ok_or_else(missing)?).await?;
-                match crate::flows::live::decode(&entry.ok_or_else(missing)?)?.what {
-                    What::Answered { decision, .. } => Ok(AnswerOutcome::Taken(decision)),
-                    _ => Err(missing()),
-                }
+                let number = number.ok_or_else(missing)?;
+                Ok(AnswerOutcome::Taken(self.decision(answer, number).await?))
             }
-            Err(Refused::Repeated(decision)) => Ok(AnswerOutcome::Taken(decision)),
+            Err(Refused::Repeated(entry)) => Ok(AnswerOutcome::Taken(self.decision(answer, entry).await?)),
             Err(Refused::Own) => Ok(AnswerOutcome::Own(beginner)),
-            Err(Refused::Answer(AnswerError::Already(decision))) => Ok(AnswerOutcome::Already(decision)),
+            Err(Refused::Answer(AnswerError::Already { entry, .. })) => {
+                Ok(AnswerOutcome::Already(self.decision(answer, entry).await?))
+            }
             Err(Refused::Answer(AnswerError::Stale(why))) => Ok(AnswerOutcome::Stale(why.to_string())),
             Err(Refused::Answer(AnswerError::Unknown)) => self.rewound_over(answer).await,
             Err(Refused::Answer(AnswerError::Bad(bad))) => {
@@ -111,10 +106,19 @@ impl Engine {
         }
     }
 
+    /// What was decided by an entry about the question that is answered.
+    async fn decision(&self, answer: &Answer, entry: u64) -> Result<Decision, Error> {
+        let found = self.store().journal_entry(answer.run, entry).await?;
+        match found.map(|found| decode(&found)).transpose()?.map(|found| found.what) {
+            Some(What::Answered { decision, .. }) => Ok(decision),
+            _ => Err(Error::not_found("interrupt", answer.asked.to_string())),
+        }
+    }
+
     /// A question that the run does not know any more: it was asked before the run was taken back, or never.
     async fn rewound_over(&self, answer: &Answer) -> Result<AnswerOutcome, Error> {
         let entry = self.store().journal_entry(answer.run, answer.asked).await?;
-        let what = entry.map(|entry| crate::flows::live::decode(&entry)).transpose()?.map(|entry| entry.what);
+        let what = entry.map(|entry| decode(&entry)).transpose()?.map(|entry| entry.what);
         match what.as_ref().and_then(What::ask) {
             Some(_) => Ok(AnswerOutcome::Stale("the run was taken back to before the question".to_owned())),
             None => Err(Error::not_found("interrupt", answer.asked.to_string())),

@@ -1,11 +1,10 @@
 //! What callers see of flows, runs, questions and sessions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_flow::Standing;
-use lmlang_flow::{Ask, Decision, Entry, Flow, Kind, Run, What};
+use lmlang_flow::{Ask, Decision, Entry, Flow, Kind, Run, Settled, What};
 use lmlang_history::log::Actor;
 use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus};
 use serde_json::Value;
@@ -347,29 +346,18 @@ impl Engine {
         }
         let open = rows.iter().filter(|row| row.standing == InterruptStanding::Open);
         let deadlines = self.deadlines(&open.map(|row| row.run).collect()).await?;
-        let mut machines: HashMap<Uuid, Run> = HashMap::new();
+        let mut decisions = self.decisions(&rows).await?;
         let mut infos = Vec::with_capacity(rows.len());
         for row in rows {
             let what = asks.remove(&(row.run, row.asked));
             let asked = what.as_ref().and_then(|what| Some((what.ask()?.clone(), what.node()?.to_owned())));
             let Some((ask, node)) = asked else { continue };
             let decision = match row.standing {
-                InterruptStanding::Answered => {
-                    if let std::collections::hash_map::Entry::Vacant(vacant) = machines.entry(row.run) {
-                        // It may have been removed meanwhile.
-                        let Some(of) = self.store().run(row.run).await? else { continue };
-                        match self.stored_run(&of).await {
-                            Ok(run) => vacant.insert(run),
-                            Err(Error::NotFound { .. }) => continue,
-                            Err(error) => return Err(error),
-                        };
-                    }
-                    let standing = machines.get(&row.run).and_then(|run| run.interrupt(row.asked));
-                    standing.and_then(|asked| match &asked.standing {
-                        Standing::Answered { decision, .. } => Some(decision.clone()),
-                        Standing::Open | Standing::Stale(_) => None,
-                    })
-                }
+                InterruptStanding::Answered => match decisions.remove(&(row.run, row.asked)) {
+                    Some(decision) => decision,
+                    // The run was removed meanwhile.
+                    None => continue,
+                },
                 InterruptStanding::Open | InterruptStanding::Expired | InterruptStanding::Cancelled => None,
             };
             // Nobody awaits an answer to what is not open.
@@ -388,6 +376,41 @@ impl Engine {
             });
         }
         Ok(infos)
+    }
+
+    /// How those of some questions were answered that were, each by its run and the entry that asked it; none of one that the run
+    /// was taken back over.
+    async fn decisions(
+        &self,
+        rows: &[lmlang_store::Interrupt],
+    ) -> Result<HashMap<(Uuid, u64), Option<Decision>>, Error> {
+        let answered = rows.iter().filter(|row| row.standing == InterruptStanding::Answered);
+        let mut asked: BTreeMap<Uuid, Vec<u64>> = BTreeMap::new();
+        answered.for_each(|row| asked.entry(row.run).or_default().push(row.asked));
+        let (mut decisions, mut places, mut wanted) = (HashMap::new(), HashMap::new(), Vec::new());
+        for (run, asked) in asked {
+            // It may have been removed meanwhile.
+            let Some(row) = self.store().run(run).await? else { continue };
+            let machine = match self.stored_run(&row).await {
+                Ok(machine) => machine,
+                Err(Error::NotFound { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            for asked in asked {
+                decisions.insert((run, asked), None);
+                if let Some(Settled::Answered { entry, .. }) = machine.settled(asked) {
+                    places.insert((run, *entry), (run, asked));
+                    wanted.push((run, *entry));
+                }
+            }
+        }
+        for entry in self.store().journal_entries(&wanted).await? {
+            let place = places.get(&(entry.run, entry.number)).copied();
+            if let (Some(place), What::Answered { decision, .. }) = (place, decode(&entry)?.what) {
+                decisions.insert(place, Some(decision));
+            }
+        }
+        Ok(decisions)
     }
 
     /// A session. Callers who are limited to some programs see its runs as far as they see their programs.

@@ -372,8 +372,7 @@ fn interrupts(entry: &Entry, run: &Run) -> Vec<InterruptChange> {
         What::Answered { asked, .. } => vec![InterruptChange::Over(*asked, InterruptStanding::Answered)],
         What::Expired { asked } => vec![InterruptChange::Over(*asked, InterruptStanding::Expired)],
         What::Rewound { to, .. } => {
-            let open = run.interrupts().filter(|of| of.standing == lmlang_flow::Standing::Open);
-            vec![InterruptChange::Rewound(*to, open.map(|of| of.asked).collect())]
+            vec![InterruptChange::Rewound(*to, run.interrupts().map(|of| of.asked).collect())]
         }
         What::Started(_)
         | What::Announced(_)

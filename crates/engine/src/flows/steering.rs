@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lmlang_flow::{Entry, Goto, Run, Standing, Stepped, What};
+use lmlang_flow::{Entry, Goto, Run, Stepped, What};
 use lmlang_history::log::Origin;
 use lmlang_store::{BeginError, NewRun, Timestamp};
 use uuid::Uuid;
@@ -97,8 +97,7 @@ impl Engine {
                 Some(self.create_branch(&open, &name, Some(&from), &call).await?.name)
             }
         };
-        let open = machine.interrupts().filter(|of| of.standing == Standing::Open);
-        let open = open.map(|of| (of.asked, Timestamp(of.time))).collect();
+        let open = machine.interrupts().map(|of| (of.asked, Timestamp(of.time))).collect();
         let new = NewRun {
             run: lmlang_store::Run {
                 id,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lmlang_flow::{Ask, AskKind, Standing, Status};
+use lmlang_flow::{Ask, AskKind, Status};
 use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -306,11 +306,7 @@ impl Engine {
     /// Whether a run has taken an answer of a request.
     async fn took_before(&self, run: Uuid, request: &str) -> Result<bool, Error> {
         let row = self.store().run(run).await?.ok_or_else(|| Error::not_found("run", run))?;
-        let machine = self.stored_run(&row).await?;
-        let took = machine.interrupts().any(|asked| {
-            matches!(&asked.standing, Standing::Answered { request: Some(first), .. } if first == request)
-        });
-        Ok(took)
+        Ok(self.stored_run(&row).await?.has_taken(request))
     }
 
     /// What the runs of a session ask, the oldest first.

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use lmlang_flow::receipts::{EffectId, Intent, Known, Outcome};
-use lmlang_flow::{Failure, Receipt, Run, Standing, Task, What};
+use lmlang_flow::{Failure, Receipt, Run, Task, What};
 use lmlang_history::log::Actor;
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -174,10 +174,7 @@ impl Work {
     /// Everybody who has had a say in the run, by name: who began it, and who answered what it asked.
     pub async fn speakers(&self) -> Vec<String> {
         let machine = self.live.machine.lock().await;
-        let answered = machine.interrupts().filter_map(|asked| match &asked.standing {
-            Standing::Answered { decision, .. } => Some(decision.by.clone()),
-            Standing::Open | Standing::Stale(_) => None,
-        });
+        let answered = machine.answerers().map(str::to_owned);
         let mut names: Vec<String> = answered.chain([self.live.actor.name.clone()]).collect();
         names.sort_unstable();
         names.dedup();

@@ -1,11 +1,13 @@
 //! How long a run may take.
 
+use serde::{Deserialize, Serialize};
+
 use crate::entry::What;
 use crate::ladder::Failure;
 use crate::run::Run;
 
 /// How long a run may take, and since when that counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Deadline {
     /// Microseconds.
     pub(super) within: i64,

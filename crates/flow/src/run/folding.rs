@@ -7,7 +7,7 @@ use crate::branch::{Branch, Position};
 use crate::corrupt::Corrupt;
 use crate::definition::END;
 use crate::entry::{Entry, Failed, Stepped, What};
-use crate::interrupt::{Interrupt, Standing};
+use crate::interrupt::{Interrupt, Settled};
 use crate::ladder::{Failure, Remedy};
 use crate::place::Place;
 use crate::run::deadline::{Deadline, overdue};
@@ -206,7 +206,6 @@ impl Run {
             place: place.clone(),
             node: node.to_owned(),
             ask: ask.clone(),
-            standing: Standing::Open,
         };
         self.interrupts.insert(entry.number, asked);
     }
@@ -220,14 +219,15 @@ impl Run {
         corrupt: impl Fn() -> Corrupt,
         misfit: impl Fn(StateError) -> Corrupt,
     ) -> Result<(), Corrupt> {
-        let interrupt = self.interrupts.get_mut(&asked).ok_or_else(&corrupt)?;
+        let interrupt = self.interrupts.remove(&asked).ok_or_else(&corrupt)?;
         let place = interrupt.place.clone();
         let branch = self.branches.get_mut(&place).ok_or_else(&corrupt)?;
         let Position::Asking { asked: waits, then } = branch.position.clone() else { return Err(corrupt()) };
-        if waits != asked || interrupt.standing != Standing::Open {
+        if waits != asked {
             return Err(corrupt());
         }
-        interrupt.standing = Standing::Answered { decision: decision.clone(), request: request.cloned() };
+        let (by, request) = (decision.by.clone(), request.cloned());
+        self.settled.insert(asked, Settled::Answered { entry: entry.number, by, request });
         // A question of the ladder; that of a node takes its answer like any other.
         if interrupt.is_of_ladder() {
             if decision.answer["choice"] == "stop" {
@@ -243,8 +243,8 @@ impl Run {
             branch.retries();
             return Ok(());
         }
-        if let Some(into) = interrupt.ask.into.clone() {
-            let update = Update::none().with(&into, decision.answer.clone());
+        if let Some(into) = &interrupt.ask.into {
+            let update = Update::none().with(into, decision.answer.clone());
             branch.change(&self.flow, &place, &update).map_err(misfit)?;
         }
         self.go(&place, &then, entry.time);
@@ -252,14 +252,11 @@ impl Run {
     }
 
     fn expire(&mut self, asked: u64, entry: &Entry, corrupt: impl Fn() -> Corrupt) -> Result<(), Corrupt> {
-        let interrupt = self.interrupts.get_mut(&asked).ok_or_else(&corrupt)?;
-        if interrupt.standing != Standing::Open {
-            return Err(corrupt());
-        }
-        interrupt.standing = Standing::Stale(Stale::Expired);
-        let (place, node) = (interrupt.place.clone(), interrupt.node.clone());
+        let interrupt = self.interrupts.remove(&asked).ok_or_else(&corrupt)?;
+        self.settled.insert(asked, Settled::Stale(Stale::Expired));
         let is_of_ladder = interrupt.is_of_ladder();
-        match interrupt.ask.otherwise.clone() {
+        let Interrupt { place, node, ask, .. } = interrupt;
+        match ask.otherwise {
             Some(otherwise) => {
                 if is_of_ladder {
                     // The node that asks has not come to its end: another step begins without it.
@@ -334,8 +331,7 @@ impl Run {
     /// Nobody waits for anything any more.
     fn end(&mut self, how: Ended) {
         self.ended = Some(how);
-        for interrupt in self.interrupts.values_mut().filter(|of| of.standing == Standing::Open) {
-            interrupt.standing = Standing::Stale(Stale::Cancelled);
-        }
+        let open = std::mem::take(&mut self.interrupts);
+        self.settled.extend(open.into_keys().map(|asked| (asked, Settled::Stale(Stale::Cancelled))));
     }
 }
