@@ -263,6 +263,13 @@ CREATE TABLE "removals" (
   "position" integer NOT NULL
 );
 
+CREATE TABLE "run_snapshots" (
+  "run" uuid_text NOT NULL PRIMARY KEY,
+  "number" integer NOT NULL,
+  "definition" blob NOT NULL,
+  "payload" blob NOT NULL
+);
+
 CREATE TABLE "runs" (
   "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
   "id" uuid_text NOT NULL UNIQUE,

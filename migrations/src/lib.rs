@@ -39,6 +39,7 @@ mod m20261128_000021_flows;
 mod m20261128_000022_names_of_cases;
 mod m20261128_000023_entity_values;
 mod m20261128_000024_deadlines_of_sessions;
+mod m20261128_000025_run_snapshots;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -72,6 +73,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261128_000022_names_of_cases::Migration),
             Box::new(m20261128_000023_entity_values::Migration),
             Box::new(m20261128_000024_deadlines_of_sessions::Migration),
+            Box::new(m20261128_000025_run_snapshots::Migration),
         ]
     }
 }

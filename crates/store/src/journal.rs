@@ -8,6 +8,7 @@ use crate::entity::{journal, removals, runs};
 use crate::entry::Timestamp;
 use crate::fault::{Failure, Fault};
 use crate::interrupts::{self, InterruptChange};
+use crate::run_snapshots::{self, RunSnapshot};
 use crate::runs::{FlowDefinition, NewRun, RunStanding, beginning, keep_definition};
 use crate::store::Store;
 
@@ -54,6 +55,8 @@ pub struct JournalAppend {
     pub lease: Option<(Uuid, Timestamp)>,
     /// The definition that it is a run of from now on; none leaves that as it is.
     pub definition: Option<FlowDefinition>,
+    /// The run as it stands after the entry, to be kept in the place of an earlier snapshot; none leaves that as it is.
+    pub snapshot: Option<RunSnapshot>,
 }
 
 /// Why an entry was not appended.
@@ -287,6 +290,7 @@ fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
         begins,
         lease,
         definition,
+        snapshot,
     } = append;
     // Of a run that was removed there is no id, and the entry is refused.
     let of = Query::select()
@@ -334,6 +338,7 @@ fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
         statements.extend(interrupts::change(run, number, time, program, change));
     }
     statements.extend(begins.into_iter().flat_map(beginning));
+    statements.extend(snapshot.map(|snapshot| run_snapshots::keep(run, snapshot)));
     statements
 }
 

@@ -5,9 +5,10 @@
 //! in rows: edits, counts and trie chunks are opaque bytes to it. It must not know what a program means, nor what time
 //! it is.
 //!
-//! Read in this order: [`Store`] (opening, closing, the lock, whether a file is where it was), [`Entry`] and [`Committer`] (the
-//! write path), then one file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, secrets, runs, journal, interrupts,
-//! sessions, removals, entities, entity_values, moment, manager, flow_changes, doctor, backup.
+//! Read in this order: [`Store`] (opening, closing, the lock, whether a file is where it was), [`Entry`] and [`Committer`]
+//! (the write path), then one file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases,
+//! tokens, secrets, runs, journal, run_snapshots, interrupts, sessions, removals, entities, entity_values, moment,
+//! manager, flow_changes, doctor, backup.
 
 mod actors;
 mod appending;
@@ -46,6 +47,7 @@ mod programs;
 mod queue;
 mod reader;
 mod removals;
+mod run_snapshots;
 mod runs;
 mod secrets;
 mod sessions;
@@ -87,6 +89,7 @@ pub use program_changes::{ProgramChange, ProgramChangeKind};
 pub use program_requests::{CarriedOut, ProgramRequest};
 pub use programs::{CreateProgramError, NewProgram, Program, ProgramPage, UpdateProgramError};
 pub use removals::Removed;
+pub use run_snapshots::RunSnapshot;
 pub use runs::{BeginError, FlowDefinition, NewRun, Run, RunFilter, RunStanding, RunStatus};
 pub use sessions::Session;
 pub use simulations::{Most, Simulation};

@@ -1,10 +1,10 @@
-//! Removing runs that ended long ago, with their journals and questions, and sessions that have no run left.
+//! Removing runs that ended long ago, with their journals, snapshots and questions, and sessions that have no run left.
 
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Query, SelectStatement};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
-use crate::entity::{interrupts, journal, runs, sessions};
+use crate::entity::{interrupts, journal, run_snapshots, runs, sessions};
 use crate::entry::Timestamp;
 use crate::fault::Fault;
 use crate::sql::Sql;
@@ -76,12 +76,18 @@ impl Store {
             .and_where(interrupts::Column::Run.eq(run))
             .and_where(Expr::not_exists(is_there()))
             .to_owned();
+        let kept = Query::delete()
+            .from_table(run_snapshots::Entity)
+            .and_where(run_snapshots::Column::Run.eq(run))
+            .and_where(Expr::not_exists(is_there()))
+            .to_owned();
         let emptied = Query::delete()
             .from_table(sessions::Entity)
             .and_where(sessions::Column::Id.eq(session))
             .and_where(is_empty(before))
             .to_owned();
-        let statements = vec![NOTE, row.into(), entries.into(), questions.into(), emptied.into()];
+        let statements =
+            vec![NOTE, row.into(), entries.into(), questions.into(), emptied.into(), kept.into()];
         let changed = self.committer().write_in_background(statements).await?;
         let count = |index: usize| changed.get(index).copied().unwrap_or(0);
         Ok(Removed { runs: count(1), entries: count(2), interrupts: count(3), sessions: count(4) })

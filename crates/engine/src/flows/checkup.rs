@@ -3,12 +3,13 @@
 
 use std::fmt;
 
-use lmlang_flow::{Definition, Flow, Status};
+use lmlang_flow::{Definition, Flow, Run, Status};
 use lmlang_store::{FlowChange, Run as Row, RunFilter, RunStatus};
 use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::flows::live::damaged;
 
 /// Runs that are read at a time.
 const PAGE: u64 = 256;
@@ -41,6 +42,8 @@ pub enum RunSymptom {
         /// What the journal has.
         journal: u64,
     },
+    /// Its snapshot comes to another run than its journal.
+    Snapshot,
 }
 
 impl fmt::Display for RunAilment {
@@ -59,6 +62,7 @@ impl fmt::Display for RunSymptom {
             RunSymptom::Last { row, journal } => {
                 write!(f, "its row says that entry {row} is its last, its journal ends with {journal}")
             }
+            RunSymptom::Snapshot => f.write_str("its snapshot comes to something else than its journal"),
         }
     }
 }
@@ -93,7 +97,7 @@ impl Engine {
     }
 
     async fn symptom(&self, row: &Row) -> Result<Option<RunSymptom>, Error> {
-        let run = match self.stored_run(row).await {
+        let run = match self.replayed_run(row).await {
             Ok(run) => run,
             Err(Error::Damaged { reason, .. }) => return Ok(Some(RunSymptom::Journal(reason))),
             // It was removed meanwhile.
@@ -118,7 +122,29 @@ impl Engine {
         let may_lag = self.store().is_alone() && !run.has_ended();
         let (last, journal) = (row.standing.last, run.last());
         let fits = last == journal || may_lag && last < journal;
-        Ok((!fits).then_some(RunSymptom::Last { row: last, journal }))
+        if !fits {
+            return Ok(Some(RunSymptom::Last { row: last, journal }));
+        }
+        let kept = self.resumed(row.id, run.flow(), &row.definition).await?;
+        // One that has gone on meanwhile is another one.
+        let differs =
+            kept.is_some_and(|(kept, _)| kept.last() == run.last() && kept.snapshot() != run.snapshot());
+        Ok(differs.then_some(RunSymptom::Snapshot))
+    }
+
+    /// The run that the whole journal gives, whatever its snapshot is.
+    async fn replayed_run(&self, row: &Row) -> Result<Run, Error> {
+        let flow = self.flow_of(row).await?;
+        let journal = self.journal_of(row.id).await?;
+        match Run::replay(&flow, &journal) {
+            Ok(run) if run.last() >= row.standing.last => Ok(run),
+            folded => match self.store().run(row.id).await? {
+                None => Err(Error::not_found("run", row.id)),
+                // It was moved meanwhile.
+                Some(now) if now.definition != row.definition => Box::pin(self.replayed_run(&now)).await,
+                Some(_) => folded.map_err(|error| damaged(row.id, 0, error)),
+            },
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! Entries of journals as they are stored: JSON, packed against a dictionary of what entries look like.
 //!
 //! Most of an entry are the names of its fields, and of what flows do: with a dictionary that has them, an entry takes a fifth.
-//! The dictionary is a part of the format and never changes; another one would have another first byte.
+//! The dictionary is a part of the format and never changes; another one would have another first byte. Snapshots of runs are packed
+//! without it: they are longer.
 
 use std::cell::RefCell;
 use std::io;
 use std::sync::LazyLock;
 
-use lmlang_flow::What;
+use lmlang_flow::{Snapshot, What};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 
@@ -17,6 +18,9 @@ use crate::error::Error;
 const DICTIONARY: &[u8] = include_bytes!("entries.dict");
 /// The first byte of what is packed with it. JSON begins with another one.
 const PACKED: u8 = 1;
+/// The first byte of a snapshot of a run. Where runs are written otherwise, or fold their journals otherwise, it is another one, and
+/// whole journals are read once.
+const SNAPSHOT: u8 = 1;
 /// What every frame of zstd begins with, which is not stored.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Higher levels take longer, and a few bytes less.
@@ -63,6 +67,21 @@ pub(crate) fn decode(stored: &[u8]) -> Result<What, String> {
     serde_json::from_slice(&plain.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }
 
+/// The bytes that are stored for a run as it stands; none if there is no memory for that.
+pub(crate) fn encode_snapshot(snapshot: &Snapshot) -> Option<Vec<u8>> {
+    let plain = serde_json::to_vec(snapshot).ok()?;
+    let frame = zstd::bulk::compress(&plain, LEVEL).ok()?;
+    Some([&[SNAPSHOT], frame.as_slice()].concat())
+}
+
+/// A run as it stood, of the bytes that are stored.
+pub(crate) fn decode_snapshot(stored: &[u8]) -> Result<Snapshot, String> {
+    let frame = stored.strip_prefix(&[SNAPSHOT]).ok_or_else(|| "it is written otherwise".to_owned())?;
+    let mut unpacker = Decompressor::new().map_err(|error| error.to_string())?;
+    let plain = unpacked(&mut unpacker, frame).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&plain).map_err(|error| error.to_string())
+}
+
 fn unpacked(unpacker: &mut Decompressor<'static>, frame: &[u8]) -> io::Result<Vec<u8>> {
     let size = zstd::zstd_safe::get_frame_content_size(frame);
     let size = size.ok().flatten().filter(|size| *size <= MOST);
@@ -73,7 +92,10 @@ fn unpacked(unpacker: &mut Decompressor<'static>, frame: &[u8]) -> io::Result<Ve
 
 #[cfg(test)]
 mod tests {
-    use lmlang_flow::{Place, Stepped, Update};
+    use std::sync::Arc;
+
+    use lmlang_flow::definition::END;
+    use lmlang_flow::{Definition, Entry, Flow, NodeSpec, Place, Reducer, Run, Stepped, Update};
     use serde_json::json;
 
     use super::*;
@@ -111,6 +133,26 @@ mod tests {
         }
         // A size that nothing has.
         assert!(decode(&[PACKED, 0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]).is_err());
+    }
+
+    #[test]
+    fn a_snapshot_reads_back_or_tells_why_not() {
+        let definition = Definition::new("one", 1, "").node(NodeSpec::task("a", &[END], "")).channel(
+            "said",
+            Reducer::Append { most: 100 },
+            json!([]),
+        );
+        let mut run = Run::new(Arc::new(Flow::new(definition).expect("it makes sense")));
+        let said = Update::none().with("said", json!(vec![0.1 + 0.2; 50]));
+        run.take(&Entry { number: 1, time: 5, what: What::Started(said) }).expect("it follows");
+        let stored = encode_snapshot(&run.snapshot()).expect("it can be written");
+        assert!(stored.len() < 400, "{} bytes", stored.len());
+        assert_eq!(decode_snapshot(&stored), Ok(run.snapshot()));
+        for length in 0..stored.len() {
+            assert!(decode_snapshot(&stored[..length]).is_err(), "{length}");
+        }
+        let other = [&[SNAPSHOT + 1], &stored[1..]].concat();
+        assert_eq!(decode_snapshot(&other), Err("it is written otherwise".to_owned()));
     }
 
     /// What is stored can be read for as long as this stays as it is.

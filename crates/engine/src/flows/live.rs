@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lmlang_flow::receipts::EffectId;
-use lmlang_flow::{Entry, Flow, Goto, Run, Status, What};
+use lmlang_flow::{Corrupt, Entry, Flow, Goto, Run, Status, What};
 use lmlang_history::log::{Actor, ActorKind, Origin};
 use lmlang_store::{
     FlowDefinition, InterruptChange, InterruptStanding, JournalAppend, JournalError, NewRun, RunStanding,
@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::flows::code::{FlowCode, Halt};
 use crate::flows::coding;
+use crate::flows::keeping::Kept;
 use crate::flows::spans::hex;
 use crate::flows::starting::Given;
 use crate::flows::told::Passing;
@@ -54,6 +55,8 @@ pub(crate) struct LiveRun {
     pub(crate) machine: Mutex<Run>,
     /// How it stands by its row, once this process has written that. Changed with the machine held.
     row: std::sync::Mutex<Option<RunStanding>>,
+    /// Its newest snapshot. Changed with the machine held.
+    kept: std::sync::Mutex<Kept>,
     /// Held by whoever executes it.
     pub(crate) driving: Arc<Mutex<()>>,
     /// What effects were asked whose receipts are being stored, for a tracer that wants it.
@@ -174,11 +177,11 @@ impl LiveRun {
     }
 
     async fn load(&self, engine: &Engine, machine: &mut Run) -> Result<(), Error> {
-        let journal = engine.journal_of(self.id).await?;
+        let folded = engine.folded(self.id, &self.flow, &self.definition).await?;
         // Afterwards: a moving that this sees was not in the journal yet.
         let row = engine.store().run(self.id).await?.ok_or_else(|| Error::not_found("run", self.id))?;
         self.is_one_of(&row)?;
-        *machine = Run::replay(&self.flow, &journal).map_err(|error| damaged(self.id, 0, error))?;
+        (*machine, *self.kept()) = folded.map_err(|error| damaged(self.id, 0, error))?;
         self.unsure.store(false, Ordering::Relaxed);
         Ok(())
     }
@@ -220,6 +223,7 @@ impl LiveRun {
             }
             _ => machine.take(&entry).map_err(damaged)?,
         }
+        let snapshot = self.kept().next(machine, &entry, &self.definition);
         let begins = self.begins(engine, &entry).await?;
         let standing = standing(machine, now);
         // What becomes of the row is not known before the answer is there.
@@ -244,6 +248,7 @@ impl LiveRun {
                 What::Moved { definition, .. } => Some(self.moved_to(engine, definition).await?),
                 _ => None,
             },
+            snapshot,
         };
         match engine.store().append_to_journal(append).await {
             Ok(()) => {}
@@ -256,6 +261,10 @@ impl LiveRun {
         engine.send_span(self, machine, &entry, machine.has_ended() && !had_ended);
         engine.0.flows.stored.send_modify(|count| *count += 1);
         Ok(Some(entry.number))
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn row(&self) -> MutexGuard<'_, Option<RunStanding>> {
@@ -409,10 +418,15 @@ pub(crate) fn definition(flow: &Flow) -> Result<FlowDefinition, Error> {
 impl Engine {
     /// All entries of the journal of a run.
     pub(crate) async fn journal_of(&self, run: Uuid) -> Result<Vec<Entry>, Error> {
+        self.journal_after(run, 0).await
+    }
+
+    /// The entries of the journal of a run behind one.
+    pub(crate) async fn journal_after(&self, run: Uuid, number: u64) -> Result<Vec<Entry>, Error> {
         const PAGE: u64 = 4_096;
         let mut journal: Vec<Entry> = Vec::new();
         loop {
-            let after = journal.last().map_or(0, |entry| entry.number);
+            let after = journal.last().map_or(number, |entry| entry.number);
             let rows = self.store().journal(run, None, after, PAGE).await?;
             let count = rows.len() as u64;
             for row in rows {
@@ -424,13 +438,17 @@ impl Engine {
         }
     }
 
-    /// All entries of the journal of a run that was read just before: that may have been removed meanwhile.
-    async fn whole_journal(&self, row: &lmlang_store::Run) -> Result<Vec<Entry>, Error> {
-        let journal = self.journal_of(row.id).await?;
-        let is_whole = journal.last().is_some_and(|entry| entry.number >= row.standing.last);
+    /// A run as it is stored whose row was read just before: that may have been removed meanwhile.
+    async fn folded_row(
+        &self,
+        row: &lmlang_store::Run,
+        flow: &Arc<Flow>,
+    ) -> Result<Result<(Run, Kept), Corrupt>, Error> {
+        let folded = self.folded(row.id, flow, &row.definition).await?;
+        let is_whole = folded.as_ref().is_ok_and(|(run, _)| run.last() >= row.standing.last);
         match is_whole || self.store().run(row.id).await?.is_some() {
-            // What is missing without being removed, the replay tells.
-            true => Ok(journal),
+            // What is missing without being removed is told.
+            true => Ok(folded),
             false => Err(Error::not_found("run", row.id)),
         }
     }
@@ -456,8 +474,8 @@ impl Engine {
         let actor = actor.ok_or_else(|| damaged(id, 1, "its actor is unknown"))?;
         let flow = self.flow_of(&row).await?;
         let code = self.code_of(&flow);
-        let journal = self.whole_journal(&row).await?;
-        let machine = Run::replay(&flow, &journal).map_err(|error| damaged(id, 0, error))?;
+        let folded = self.folded_row(&row, &flow).await?;
+        let (machine, kept) = folded.map_err(|error| damaged(id, 0, error))?;
         let live = LiveRun {
             id,
             session: row.session,
@@ -471,6 +489,7 @@ impl Engine {
             made: row.made.0,
             machine: Mutex::new(machine),
             row: std::sync::Mutex::default(),
+            kept: std::sync::Mutex::new(kept),
             driving: Arc::default(),
             asked: std::sync::Mutex::default(),
             kicks: AtomicU64::new(0),
@@ -493,9 +512,8 @@ impl Engine {
     /// The run as it is stored, whatever has become of its flow.
     pub(crate) async fn stored_run(&self, row: &lmlang_store::Run) -> Result<Run, Error> {
         let flow = self.flow_of(row).await?;
-        let journal = self.whole_journal(row).await?;
-        match Run::replay(&flow, &journal) {
-            Ok(run) => Ok(run),
+        match self.folded_row(row, &flow).await? {
+            Ok((run, _)) => Ok(run),
             Err(error) => match self.store().run(row.id).await? {
                 // It was moved meanwhile.
                 Some(now) if now.definition != row.definition => Box::pin(self.stored_run(&now)).await,

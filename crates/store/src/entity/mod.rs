@@ -24,6 +24,7 @@ pub(crate) mod program_requests;
 pub(crate) mod programs;
 pub(crate) mod relations;
 pub(crate) mod removals;
+pub(crate) mod run_snapshots;
 pub(crate) mod runs;
 pub(crate) mod secrets;
 pub(crate) mod sessions;

@@ -8,6 +8,7 @@ mod killed;
 mod late;
 mod metrics;
 mod retention;
+mod snapshots;
 mod steering;
 mod tended;
 

@@ -358,7 +358,10 @@ async fn a_fork_stands_without_what_it_was_forked_from() {
     let again = open_questions(engine).await.remove(0);
     answer(engine, &again, json!({ "text": "second" })).await.expect("it is taken");
     until_status(engine, fork.id, RunStatus::Completed).await;
+    let snapshots = r#"SELECT COUNT(*) FROM "run_snapshots""#;
+    assert_eq!(kept.db.number(snapshots).await, 2);
     assert_eq!(kept.remove().await.runs, 1);
+    assert_eq!(kept.db.number(snapshots).await, 1, "what is kept of a run goes with it");
     assert_eq!(kept.gone([run, fork.id]).await, [true, false]);
     let fork = engine.run_info(fork.id).await.expect("it is there");
     assert_eq!(fork.forked, Some((run, asked.asked)));
@@ -435,6 +438,7 @@ async fn nothing_comes_after_the_removal() {
         begins: Vec::new(),
         lease: None,
         definition: None,
+        snapshot: None,
     };
     let refused = store.append_to_journal(append).await.expect_err("it is gone");
     assert!(matches!(refused, JournalError::Gone));
