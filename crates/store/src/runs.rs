@@ -155,6 +155,10 @@ pub struct RunFilter {
     pub by: Option<Vec<ActorKey>>,
     /// Those that had not ended by a time, and had begun before another one.
     pub during: Option<(Timestamp, Timestamp)>,
+    /// Those that no other one waits for, or has waited for.
+    pub roots: bool,
+    /// Those that have ended.
+    pub ended: bool,
 }
 
 impl Store {
@@ -433,12 +437,10 @@ impl Store {
     /// A fault of the database.
     pub async fn flow_definition(&self, hash: &[u8]) -> Result<Option<FlowDefinition>, Fault> {
         let row = flow_definitions::Entity::find_by_id(hash.to_vec()).one(&self.reader).await?;
-        row.map(|row| {
-            let version = u32::try_from(row.version);
-            let version = version.map_err(|_| Fault::Row { table: "flow_definitions", column: "version" })?;
-            Ok(FlowDefinition { hash: row.hash, name: row.name, version, definition: row.definition })
-        })
-        .transpose()
+        let Some(row) = row else { return Ok(None) };
+        let version = u32::try_from(row.version);
+        let version = version.map_err(|_| Fault::Row { table: "flow_definitions", column: "version" })?;
+        Ok(Some(FlowDefinition { hash: row.hash, name: row.name, version, definition: row.definition }))
     }
 }
 
@@ -517,6 +519,12 @@ fn listed(filter: &RunFilter) -> Select<runs::Entity> {
     }
     if let Some(program) = filter.program {
         found = found.filter(runs::Column::Program.eq(program));
+    }
+    if filter.roots {
+        found = found.filter(runs::Column::Parent.is_null());
+    }
+    if filter.ended {
+        found = found.filter(runs::Column::Ended.is_not_null());
     }
     if let Some((from, until)) = filter.during {
         let lasted = runs::Column::Ended.is_null().or(runs::Column::Ended.gte(from.0));

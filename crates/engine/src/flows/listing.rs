@@ -249,7 +249,7 @@ impl Engine {
             // With each kind and client that the name has come with.
             Some(name) => Some(self.store().actors_named(&name).await?),
         };
-        Ok(RunFilter { flow, status, session, programs: None, program, by, during: None })
+        Ok(RunFilter { flow, status, session, program, by, ..RunFilter::default() })
     }
 
     /// Runs that this caller may know of, the newest first, before a key.

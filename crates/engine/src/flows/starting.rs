@@ -41,9 +41,6 @@ pub struct StartSession {
     pub deadline: Option<Duration>,
 }
 
-/// Runs of a session among which the newest that has ended is looked for.
-const LATEST: u64 = 100;
-
 /// Characters of the title of a session, as long as a text that lists can hold many of. Who shows it cuts it shorter.
 const TITLE: usize = 1_000;
 
@@ -179,10 +176,9 @@ impl Engine {
     async fn came_to(&self, session: Uuid, flow: &str) -> Result<Option<Before>, Error> {
         let programs = self.only().map(<[Uuid]>::to_vec);
         let flow = Some(flow.to_owned());
-        let filter = RunFilter { flow, session: Some(session), programs, ..RunFilter::default() };
-        let newest = self.store().runs(&filter, None, LATEST).await?;
-        let newest = newest.into_iter().find(|run| run.standing.ended.is_some() && run.parent.is_none());
-        let Some(newest) = newest else { return Ok(None) };
+        let session = Some(session);
+        let filter = RunFilter { flow, session, programs, roots: true, ended: true, ..RunFilter::default() };
+        let Some(newest) = self.store().runs(&filter, None, 1).await?.pop() else { return Ok(None) };
         match self.stored_run(&newest).await {
             Ok(run) => Ok(Some(Before { state: run.state().clone(), program: newest.program })),
             // It was removed meanwhile, as the last of an old session.

@@ -58,7 +58,7 @@ pub struct Turned {
 const SESSION_DEADLINE: &str = "input.sessionDeadlineMs";
 
 /// Runs of a session among which the answer of a repeated request is looked for.
-const REPEATED: usize = 3;
+const REPEATED: u64 = 3;
 
 /// How long a turn waits for its run to come to a question or its end: less than an operation may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -286,9 +286,9 @@ impl Engine {
     /// limited to some programs have those of these.
     async fn newest_runs(&self, session: Uuid) -> Result<Vec<Uuid>, Error> {
         let programs = self.only().map(<[Uuid]>::to_vec);
-        let filter = RunFilter { session: Some(session), programs, ..RunFilter::default() };
-        let runs = self.store().runs(&filter, None, 1_000).await?;
-        Ok(runs.into_iter().filter(|run| run.parent.is_none()).map(|run| run.id).take(REPEATED).collect())
+        let filter = RunFilter { session: Some(session), programs, roots: true, ..RunFilter::default() };
+        let runs = self.store().runs(&filter, None, REPEATED).await?;
+        Ok(runs.into_iter().map(|run| run.id).collect())
     }
 
     /// The run at the beginning of those that wait for a run.
