@@ -23,7 +23,8 @@ pub(crate) struct Args {
     /// What a person is asked about before it happens.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     confirm: Confirm,
-    /// How long the run that it begins may take, with all that it waits for, such as `90m`, `2h` or `7d` [default: for ever].
+    /// How long the run that it begins may take, with all that it waits for, such as `90m`, `2h` or `7d` [default: what its session
+    /// says, or for ever].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     deadline: Option<TimeDelta>,
 }

@@ -62,8 +62,8 @@ enum Action {
         /// The session that it belongs to [default: one of its own].
         #[arg(long, value_name = "ID")]
         session: Option<String>,
-        /// How long the run may take, with all that it waits for, such as `90m`, `2h` or `7d`: then it has failed [default: for
-        /// ever].
+        /// How long the run may take, with all that it waits for, such as `90m`, `2h` or `7d`: then it has failed [default: what
+        /// its session says, or for ever].
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         deadline: Option<TimeDelta>,
     },

@@ -32,13 +32,14 @@ pub(crate) struct Kept {
 impl Kept {
     /// The snapshot that is to be stored with an entry after which a run stands so, if it is time for one. `definition` tells what
     /// it is a run of.
-    pub(crate) fn next(&mut self, run: &Run, entry: &Entry, definition: &[u8]) -> Option<RunSnapshot> {
-        match &entry.what {
+    pub(crate) fn due(&mut self, run: &Run, entry: &Entry, definition: &[u8]) -> Option<RunSnapshot> {
+        if matches!(entry.what, What::Moved { .. }) {
             // It is a run of another definition from there on.
-            What::Moved { .. } => return None,
+            return None;
+        }
+        if matches!(entry.what, What::Rewound { to, .. } if to < self.after) {
             // What was kept since counts for nothing.
-            What::Rewound { to, .. } if *to < self.after => *self = Kept::default(),
-            _ => {}
+            *self = Kept::default();
         }
         if run.last().saturating_sub(self.after) < EVERY.max(self.bytes / SHARE) {
             return None;

@@ -223,7 +223,7 @@ impl LiveRun {
             }
             _ => machine.take(&entry).map_err(damaged)?,
         }
-        let snapshot = self.kept().next(machine, &entry, &self.definition);
+        let snapshot = self.kept().due(machine, &entry, &self.definition);
         let begins = self.begins(engine, &entry).await?;
         let standing = standing(machine, now);
         // What becomes of the row is not known before the answer is there.
