@@ -25,7 +25,7 @@ pub enum Hindrance {
     #[error("it would not stand where it stands")]
     Position,
     /// What its nodes reach would be another part of what there is.
-    #[error("it would not be about a program alone, or would, where it is not")]
+    #[error("it would reach more than its program, or less than everything")]
     Reach,
     /// A channel would hold something else than it does.
     #[error("the channel `{channel}` would hold something else")]
