@@ -17,9 +17,11 @@ use crate::flows::coding;
 /// Entries after which a run is kept anew, at least.
 const EVERY: u64 = 64;
 
-/// Bytes of a snapshot for each entry of the journal, at most: one that takes more is not stored before the journal is longer. As
-/// many are written, on the average, with each entry.
+/// Bytes of a snapshot for each entry of the journal, at most: one that takes more is not stored before the journal is longer.
 const SHARE: u64 = 32;
+
+/// Bytes of snapshots that are written with each entry, on the average: those that take more are further apart.
+const WRITTEN: u64 = 512;
 
 /// The newest snapshot of a run that was made, stored or not.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,7 +43,7 @@ impl Kept {
             // What was kept since counts for nothing.
             *self = Kept::default();
         }
-        if run.last().saturating_sub(self.after) < EVERY.max(self.bytes / SHARE) {
+        if run.last().saturating_sub(self.after) < EVERY.max(self.bytes / WRITTEN) {
             return None;
         }
         let payload = coding::encode_snapshot(&run.snapshot())?;
@@ -95,5 +97,63 @@ impl Engine {
                 Ok(None)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lmlang_flow::{Definition, NodeSpec, Reducer, Step, Update};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// With which entries of a run that goes round so many times a snapshot is stored, and how many bytes that takes.
+    fn kept(rounds: u64, said: impl Fn(u64) -> Value) -> Vec<(u64, u64)> {
+        let definition = Definition::new("round", 1, "")
+            .node(NodeSpec::task("again", &["again"], "").at_most(u32::MAX))
+            .channel("said", Reducer::Append { most: 1_000 }, json!([]));
+        let mut run = Run::new(Arc::new(Flow::new(definition).expect("it makes sense")));
+        let (mut kept, mut stored) = (Kept::default(), Vec::new());
+        let mut what = What::Started(Update::none());
+        for round in 0..rounds {
+            let entry = Entry { number: round + 1, time: 0, what };
+            run.take(&entry).expect("it follows");
+            let snapshot = kept.due(&run, &entry, &[]);
+            stored.extend(snapshot.map(|snapshot| (snapshot.number, snapshot.payload.len() as u64)));
+            let task = run.tasks().next().expect("it goes on");
+            let step = Step::next("again", Update::none().with("said", said(round)));
+            what = run.finished(&task, step, 0, 0, 0).expect("it may");
+        }
+        stored
+    }
+
+    #[test]
+    fn a_run_is_kept_now_and_then() {
+        let stored = kept(1_000, |_| json!([]));
+        let each: Vec<u64> = (1..16).map(|of| of * EVERY).collect();
+        assert_eq!(stored.iter().map(|(number, _)| *number).collect::<Vec<_>>(), each);
+        let digits = |round: u64| blake3::hash(&round.to_le_bytes()).to_hex().to_string();
+        // A thousand items, of which each takes more than an entry may.
+        let stored = kept(4_000, |round| json!([digits(round)]));
+        assert!(stored.iter().all(|(number, bytes)| *bytes <= SHARE * number), "{stored:?}");
+        let written: u64 = stored.iter().map(|(_, bytes)| bytes).sum();
+        assert!(!stored.is_empty() && written <= (WRITTEN + SHARE) * 4_000, "{stored:?}");
+    }
+
+    #[test]
+    fn what_was_taken_back_is_kept_anew() {
+        let definition = Definition::new("one", 1, "").node(NodeSpec::task("a", &["END"], ""));
+        let flow = Arc::new(Flow::new(definition).expect("it makes sense"));
+        let started = Entry { number: 1, time: 0, what: What::Started(Update::none()) };
+        let mut journal = vec![started];
+        journal.extend((2..=80).map(|number| Entry { number, time: 0, what: What::Bounded { within: 5 } }));
+        let rewound = |to| What::Rewound { to, by: "ann".to_owned(), request: None };
+        let back = |to| {
+            let entry = Entry { number: 81, time: 0, what: rewound(to) };
+            let journal = [&journal[..], &[entry.clone()]].concat();
+            let run = Run::replay(&flow, &journal).expect("it follows");
+            Kept { after: 70, bytes: 10 }.due(&run, &entry, &[]).map(|snapshot| snapshot.number)
+        };
+        assert_eq!([back(70), back(69)], [None, Some(81)]);
     }
 }
