@@ -20,6 +20,7 @@ mod precheck;
 mod rules;
 mod shape;
 mod tokens;
+mod turns;
 mod values;
 
 #[cfg(test)]

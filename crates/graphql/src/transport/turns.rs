@@ -1,0 +1,75 @@
+//! Mutations give way to queries: those that would begin wait for a turn, so that a query finds few of them before it.
+
+use std::future::{Future, poll_fn};
+use std::num::NonZero;
+use std::pin::pin;
+use std::thread::available_parallelism;
+
+use tokio::sync::Semaphore;
+use tokio::task::yield_now;
+
+/// The turns of mutations to begin.
+///
+/// What a mutation does until it first waits, for its program or for the disk, is most of its work. Of a hundred that come
+/// at once, a query would have to wait for each. So only as many as half of the processors are on the way to begin; the
+/// others wait here, outside of the runtime's queue, in the order in which they came.
+pub(super) struct Turns(Semaphore);
+
+impl Turns {
+    /// The turns of this machine.
+    pub(super) fn new() -> Self {
+        let processors = available_parallelism().map_or(1, NonZero::get);
+        Turns::of(processors.div_ceil(2))
+    }
+
+    fn of(turns: usize) -> Self {
+        Turns(Semaphore::new(turns))
+    }
+
+    /// Runs a mutation, which is made when it is its turn and gives that away when it first waits.
+    pub(super) async fn run<F: Future>(&self, mutation: impl FnOnce() -> F) -> F::Output {
+        let mut turn = self.0.try_acquire().ok();
+        if turn.is_none() {
+            turn = self.0.acquire().await.ok();
+            // The runtime goes on with who was woken last; what is in its queue already comes first.
+            yield_now().await;
+        }
+        let mut mutation = pin!(mutation());
+        poll_fn(|context| {
+            let polled = mutation.as_mut().poll(context);
+            turn = None;
+            polled
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_query_goes_before_the_mutations_that_have_not_begun() {
+        let (turns, begun) = (Arc::new(Turns::of(1)), Arc::new(Mutex::new(String::new())));
+        let tell = |name: &'static str| {
+            let begun = Arc::clone(&begun);
+            move || begun.lock().expect("nobody has panicked").push_str(name)
+        };
+        let begins = turns.0.acquire().await.expect("there is a turn");
+        let mut tasks = JoinSet::new();
+        for name in ["m1 ", "m2 ", "m3 "] {
+            let (turns, tell) = (Arc::clone(&turns), tell(name));
+            tasks.spawn(async move { turns.run(|| async { tell() }).await });
+        }
+        yield_now().await;
+        drop(begins);
+        let tell = tell("query ");
+        tasks.spawn(async move { tell() });
+        tasks.join_all().await;
+        assert_eq!(*begun.lock().expect("nobody has panicked"), "query m1 m2 m3 ");
+    }
+}
