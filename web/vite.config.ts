@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import react from '@vitejs/plugin-react';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 /** The address of a server to develop against, such as that of `cargo xtask serve`. */
@@ -10,10 +12,39 @@ const server = process.env['LMLANG_SERVER'] ?? 'http://127.0.0.1:4000';
 const PRETTIER = ['standalone', 'plugins/graphql', 'plugins/estree', 'parser-graphql', 'parser-babel'];
 const standIn = fileURLToPath(new URL('features/explore/prettier.ts', import.meta.url));
 
+/**
+ * Has the dashboard show what stands in its page at once, on a slow line too: the styles of that stand in the page, and the
+ * style sheets, for which a browser would wait, stand behind it.
+ */
+function firstPaint(): Plugin {
+  const styles = ['ui/tokens.css', 'ui/first.css'].map((file) => fileURLToPath(new URL(file, import.meta.url)));
+  return {
+    name: 'first-paint',
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { path }) {
+        if (!path.endsWith('/index.html')) return html;
+        const sheets: string[] = [];
+        const without = html.replaceAll(/\n *<link rel="stylesheet"[^>]*>/g, (sheet) => {
+          sheets.push(sheet);
+          return '';
+        });
+        const style = styles
+          .map((file) => readFileSync(file, 'utf8').replaceAll(/\/\*.*?\*\/\s*|\n\s*/gs, ''))
+          .join('');
+        return without
+          .replaceAll(/\n *<!--.*?-->/gs, '')
+          .replace('</head>', () => `  <style>${style}</style>\n  </head>`)
+          .replace('\n  </body>', () => `${sheets.join('')}\n  </body>`);
+      },
+    },
+  };
+}
+
 export default defineConfig({
   // The server has the files of all pages below this path, and each page at a path of its own.
   base: '/web/',
-  plugins: [react()],
+  plugins: [react(), firstPaint()],
   resolve: {
     alias: Object.fromEntries(PRETTIER.map((part) => [`prettier/${part}`, standIn])),
   },

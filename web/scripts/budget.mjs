@@ -40,6 +40,12 @@ for (const [page, bound] of Object.entries(FIRST_LOAD)) {
   if (size > bound) complain(`the first load of ${page} is over its budget`);
 }
 
+// What a page shows at once stands before everything that a browser waits for.
+const page = readFileSync(join(dist, 'index.html'), 'utf8');
+const sheet = page.indexOf('rel="stylesheet"');
+if (!page.includes('<style>') || sheet < page.indexOf('class="first-bar"'))
+  complain('the first paint of index.html waits for a style sheet');
+
 const total = readdirSync(dist, { recursive: true })
   .map((name) => join(dist, name.toString()))
   .filter((path) => existsSync(path) && statSync(path).isFile())

@@ -31,7 +31,8 @@ pub(crate) fn build_pages(workspace: &Workspace) -> Result<Pages> {
         return Ok(Pages::NoNode(reason));
     }
     let web = workspace.path("web");
-    let built = modified(&web.join("dist/index.html"));
+    // A large page stands there in its compressed form alone.
+    let built = ["dist/index.html.gz", "dist/index.html"].iter().find_map(|file| modified(&web.join(file)));
     let others = OTHER_SOURCES.iter().filter_map(|file| modified(&workspace.path(file)));
     let sources = others.fold(newest(&web)?, SystemTime::max);
     if built.is_some_and(|built| built >= sources) {
