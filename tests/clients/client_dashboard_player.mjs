@@ -257,6 +257,12 @@ try {
   await linked.context().close();
   await page.getByRole('button', { name: 'Cancel the simulation' }).click();
   await watcher.locator('[data-outcome="Cancelled"]').waitFor();
+  // What was begun elsewhere says so, and what it was given can be taken over.
+  await watcher.locator('.player-in', { hasText: 'with abc, begun elsewhere' }).waitFor();
+  await watcher.getByRole('link', { name: 'New run' }).click();
+  await watcher.getByLabel('from').selectOption({ index: 1 });
+  assert.equal(await watcher.getByRole('textbox', { name: 'message string' }).inputValue(), 'abc');
+  await accessible(watcher, 'taken-over');
   await watcher.context().close();
 
   // A form of the parameters' types; slips are told here, errors of the server at their field.

@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router';
 import { Play, Radio, RefreshCw, Unplug } from 'lucide-react';
-import { useState } from 'react';
 
 import { Allowed } from '../../lib/Allowed';
 import type { LiveStatus } from '../../lib/follow';
@@ -8,7 +7,7 @@ import { Badge } from '../../ui';
 import { Elapsed } from './Elapsed';
 import { short, STATUS, type State } from './model';
 import { useNames } from './names';
-import { recentRuns } from './recent';
+import { useGiven } from './useGiven';
 
 const LIVE: Record<LiveStatus, { icon: typeof Radio; word: string; tone: 'ok' | 'warn' | 'plain' }> = {
   connected: { icon: Radio, word: 'followed', tone: 'ok' },
@@ -25,8 +24,9 @@ export function PlayerHeader(props: { program: string; state: State; live: LiveS
   const { word, tone } = STATUS[state.status];
   const { icon: Icon, word: heard, tone: clear } = LIVE[live];
   const run = state.function;
-  const [begun] = useState(() => recentRuns().find(({ sim }) => sim === state.id));
-  const given = begun?.run.args.map((value) => short(value, 24)).join(', ');
+  const begun = useGiven(state);
+  const given = begun?.args.map((value) => short(value, 24)).join(', ');
+  const from = begun?.origin == null ? 'begun elsewhere' : `from ${begun.origin}`;
   const place = names.get(functionRef)?.path ?? functionRef;
   return (
     <header className="function-head player-head">
@@ -39,8 +39,11 @@ export function PlayerHeader(props: { program: string; state: State; live: LiveS
         {state.status === 'RUNNING' && <Elapsed />}
       </Badge>
       {begun && (
-        <span className="muted player-in" title={`Its inputs came from ${begun.origin}`}>
-          with <code>{given || 'nothing'}</code> from {begun.origin}
+        <span
+          className="muted player-in"
+          title={begun.origin === null ? 'Somebody else began it, or another browser' : `Its inputs came ${from}`}
+        >
+          with <code>{given || 'nothing'}</code>, {from}
         </span>
       )}
       {run && functionRef !== run.ref && (

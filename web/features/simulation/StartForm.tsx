@@ -229,6 +229,7 @@ function Form(props: {
                       {runs.map((run, at) => (
                         <option key={run.sim} value={`run ${at}`}>
                           {new Date(run.at).toLocaleTimeString()}: {run.run.args.join(', ').slice(0, 40) || 'no inputs'}
+                          {run.elsewhere && ' (begun elsewhere)'}
                         </option>
                       ))}
                     </optgroup>

@@ -1,10 +1,10 @@
-// The runs that were begun in this browser: the API has no list of them, and does not tell what they were given.
+// The runs that were begun or opened in this browser: the API has no list of them, and does not tell what they were given.
 
 import type { Draft } from './inputs';
 import type { Bounds } from './LimitFields';
 import type { SimulateInput } from '../../generated/graphql';
 
-/** A run that was begun here. */
+/** A run that was begun or opened here. */
 export interface Recent {
   sim: string;
   program: string;
@@ -14,6 +14,8 @@ export interface Recent {
   run: SimulateInput;
   /** Where its inputs came from, in words. */
   origin: string;
+  /** Whether it was opened here and begun elsewhere: of what it was given, only the arguments are known. */
+  elsewhere?: boolean;
   at: string;
 }
 
@@ -73,7 +75,7 @@ function read(): string | null {
   }
 }
 
-/** The runs that were begun here, the newest first. */
+/** The runs that were begun or opened here, the newest first. */
 export function recentRuns(): Recent[] {
   return readRecent(read());
 }

@@ -14,7 +14,7 @@ export function useLength(sim: string, seen: Extent): Extent {
   const client = useClient();
   const [steps, setSteps] = useState<number | null>(null);
   useEffect(() => {
-    const recent = recentRuns().find((run) => run.sim === sim);
+    const recent = recentRuns().find((run) => run.sim === sim && !run.elsewhere);
     if (!recent) return;
     let left = false;
     const { program, function: ref, revision, run } = recent;
