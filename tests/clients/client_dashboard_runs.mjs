@@ -107,6 +107,9 @@ try {
   await form.getByText(/a branch, a text or a patch is missing/).waitFor();
   await pages.accessible(page, 'start-refused');
   await work('higher', fee(7), says('A higher fee'));
+  // Of the program that is named, the branches are offered, those of meanwhile too.
+  await field('branch').focus();
+  await form.locator('datalist option', { hasText: /^higher$/ }).first().waitFor({ state: 'attached' });
   await field('branch').fill('higher');
   await field('message').fill(says('A higher fee'));
   // Whoever leaves and comes back finds what they entered.

@@ -62,6 +62,12 @@ try {
   await page.getByRole('heading', { name: 'shop::cost' }).waitFor();
   await page.waitForURL((url) => url.hash.includes('node=n'), { timeout });
 
+  // Where contracts are listed, each stands with what it demands.
+  await page.goto(pages.address(`/#/p/${NAME}/verify`));
+  await page.getByRole('tab', { name: 'Contracts' }).click();
+  const listed = page.locator('.contract-list li', { hasText: 'there is a price' });
+  await listed.locator('code', { hasText: 'gt_s.i64 price, 0' }).waitFor();
+
   // Of a line that changed, what changed in it is marked.
   const contractText = 'require "the price is more than nothing" = gt_s.i64 price, 0';
   await data('mutation ($input: CreateBranchInput!) { createBranch(input: $input) { branch { name } } }', {

@@ -5,15 +5,18 @@ import { useClient } from 'urql';
 
 import {
   FlowsDocument,
+  RunBranchesDocument,
   RunInputDocument,
   RunProgramsDocument,
   StartRunDocument,
   type FlowsQuery,
+  type RunBranchesQuery,
 } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
+import { programKey } from '../../lib/program';
 import { useKept } from '../../lib/useKept';
 import { Empty, Message, ProblemPanel, SkeletonRows } from '../../ui';
 import { draftOf, fieldsOf, inputOf, type Draft, type Field } from './form';
@@ -107,6 +110,14 @@ function InputForm(props: {
   const [fresh] = useState(freshKey);
   const sent = useRef<{ said: string; key: string } | null>(null);
   const { input, slips } = inputOf(fields, draft);
+  const names = programs.data?.programs?.nodes.map(({ name }) => name) ?? [];
+  // Whoever is still writing the name of a program has none of its branches yet.
+  const program = names.find((name) => name === draft['program']?.trim());
+  const branches = useAsk(RunBranchesDocument, programKey(program ?? ''), { pause: program === undefined });
+  const offers: Readonly<Record<string, readonly string[] | undefined>> = {
+    program: names,
+    ...(program !== undefined && branchesOf(branches.data)),
+  };
 
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -147,7 +158,9 @@ function InputForm(props: {
           field={field}
           text={draft[field.name] ?? ''}
           slip={strict ? slips.get(field.name) : undefined}
-          offers={field.name === 'program' ? (programs.data?.programs?.nodes.map(({ name }) => name) ?? []) : undefined}
+          offers={offers[field.name]}
+          // Branches are made and merged while a form stands open.
+          onFocus={program !== undefined && field.name in branchesOf(branches.data) ? branches.refresh : undefined}
           onChange={(text) => setDraft((before) => ({ ...before, [field.name]: text }))}
         />
       ))}
@@ -163,15 +176,22 @@ function InputForm(props: {
   );
 }
 
+/** What is offered for the fields that name branches. */
+function branchesOf(data: RunBranchesQuery | undefined) {
+  const all = data?.program?.branches?.nodes.map(({ name }) => name) ?? [];
+  return { branch: all.filter((name) => name !== 'main'), into: all };
+}
+
 function InputField(props: {
   id: string;
   field: Field;
   text: string;
   slip: string | undefined;
   offers: readonly string[] | undefined;
+  onFocus: (() => void) | undefined;
   onChange(text: string): void;
 }) {
-  const { id, field, text, slip, offers, onChange } = props;
+  const { id, field, text, slip, offers, onFocus, onChange } = props;
   const { shape, title, doc, required } = field;
   const described = [doc && `${id}doc`, slip && `${id}slip`].filter(Boolean).join(' ');
   const told = {
@@ -191,6 +211,7 @@ function InputField(props: {
               autoComplete="off"
               spellCheck={false}
               list={offers && `${id}offers`}
+              onFocus={onFocus}
               onChange={(event) => onChange(event.target.value)}
               {...told}
             />

@@ -13,6 +13,8 @@ const DRAFT = {
     strict: { type: 'boolean' },
     how: { enum: ['quick', 3, null] },
     hints: { type: 'array', items: { type: 'string' } },
+    patch: { type: 'string', format: 'patch' },
+    why: { type: 'string' },
   },
 };
 
@@ -22,7 +24,7 @@ const field = (name: string): Field => {
   return found;
 };
 
-test('a schema makes fields, what is needed first', () => {
+test('a schema makes fields, what is needed first, and what takes the least writing before what takes more', () => {
   expect(fieldsOf(DRAFT).map(({ name, shape, required }) => `${name} ${shape.kind}${required ? '!' : ''}`)).toEqual([
     'program string!',
     'text text!',
@@ -30,6 +32,8 @@ test('a schema makes fields, what is needed first', () => {
     'attempts number',
     'strict boolean',
     'how choice',
+    'why string',
+    'patch text',
     'hints json',
   ]);
 });

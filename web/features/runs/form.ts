@@ -80,7 +80,13 @@ export function written(shape: Field['shape'], value: unknown): string {
   }
 }
 
-/** The fields of a schema, those that are needed first; one field of JSON where it is not of an object with properties. */
+/** How much there is to write in a field. */
+const WEIGHT = { string: 0, number: 0, boolean: 0, choice: 0, text: 1, json: 2 } as const;
+
+/**
+ * The fields of a schema, those that are needed first, and of the others those that take the least writing; one field of
+ * JSON where it is not of an object with properties.
+ */
 export function fieldsOf(schema: unknown): Field[] {
   const properties = isSchema(schema) ? schema['properties'] : null;
   if (!isSchema(schema) || !isSchema(properties) || Object.keys(properties).length === 0)
@@ -109,7 +115,11 @@ export function fieldsOf(schema: unknown): Field[] {
       initial: 'default' in property || shape.kind === 'boolean' ? written(shape, property['default']) : '',
     };
   });
-  return [...fields.filter(({ required }) => required), ...fields.filter(({ required }) => !required)];
+  const optional = fields.filter(({ required }) => !required);
+  return [
+    ...fields.filter(({ required }) => required),
+    ...optional.sort((a, b) => WEIGHT[a.shape.kind] - WEIGHT[b.shape.kind]),
+  ];
 }
 
 /** What stands in the fields of a form, by name. */

@@ -7,6 +7,7 @@ import { VerifyAddCaseDocument, VerifyCaseNamesDocument } from '../../generated/
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
+import { demandOf } from '../../lib/text';
 import { Badge, Message, ProblemPanel } from '../../ui';
 import { argsOf, caseName, endingOf, valuesText, type Attempt, type Contracted, type Counterexample } from './model';
 
@@ -41,9 +42,10 @@ export function ContractRow(props: {
         </p>
         <ul className="contract-list">
           {contracts.map(({ ref, kind, message, text }) => (
-            <li key={ref} title={text ?? undefined}>
+            <li key={ref}>
               <Badge tone={kind === 'REQUIRE' ? 'violet' : 'teal'}>{kind.toLowerCase()}</Badge>
               <span>{message}</span>
+              <code className="muted">{demandOf(text ?? '').join('; ')}</code>
             </li>
           ))}
           {contracts.length === 0 && <li className="muted">no contract: it breaks where it traps</li>}
@@ -85,7 +87,9 @@ function Broken(props: { found: Counterexample; program: string; programId: stri
   const { found, program, programId, at } = props;
   const client = useClient();
   const navigate = useNavigate();
-  const lacks = useCaller().lacks('SIMULATE');
+  const caller = useCaller();
+  const lacks = caller.lacks('SIMULATE');
+  const mayNotKeep = caller.lacks('EDIT');
   const [kept, setKept] = useState<string | null>(found.case?.name ?? null);
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
@@ -146,7 +150,13 @@ function Broken(props: { found: Counterexample; program: string; programId: stri
         <span className="hidden"> what breaks {owner.path}</span>
       </button>
       {kept === null ? (
-        <button type="button" className="button" disabled={busy} onClick={() => void keep()}>
+        <button
+          type="button"
+          className="button"
+          disabled={busy || mayNotKeep !== null}
+          title={mayNotKeep ?? undefined}
+          onClick={() => void keep()}
+        >
           <FlaskConical size={13} aria-hidden />
           Keep as a test case
         </button>
