@@ -229,6 +229,13 @@ try {
   await page.locator('[data-outcome="Returned"]', { hasText: DIGEST }).waitFor();
   await watcher.locator('[data-outcome="Returned"]', { hasText: DIGEST }).waitFor();
   await accessible(page, 'returned');
+  // What it returned is kept as a test case, by whoever knows all that it was given.
+  const keep = { name: 'Keep as a test case' };
+  assert.equal(await watcher.getByRole('button', keep).count(), 0);
+  await page.getByRole('button', keep).click();
+  await page.getByRole('link', { name: /^case “gives "ba7816/ }).waitFor();
+  await accessible(page, 'kept');
+  await page.locator('.player').focus();
   assert.equal(await move(page, 'R'), 0);
   // It plays by itself until it is paused.
   await page.getByLabel('Speed of play').selectOption('1000');

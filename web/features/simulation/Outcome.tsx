@@ -3,6 +3,7 @@ import { Ban, CircleCheck, CircleX, Clock, Construction } from 'lucide-react';
 
 import { demandOf } from '../../lib/text';
 import { counted, Message } from '../../ui';
+import { KeepCase } from './KeepCase';
 import { short, type State } from './model';
 
 /** How the run ended, with what stopped it. */
@@ -33,6 +34,7 @@ export function Outcome({ state, program }: { state: State; program: string }) {
           <strong>Returned</strong>
           <code>{outcome.values.map((value) => short(value, 400)).join(', ') || 'nothing'}</code>
           <span className="muted">{steps}</span>
+          <KeepCase sim={state.id} program={program} values={outcome.values} />
         </p>
       );
     case 'Trapped':

@@ -14,8 +14,13 @@ export interface Given {
   whole: boolean;
 }
 
-/** An argument as a run takes it, of a value that the API told. */
-function sent(value: string): string {
+/** Whether a value is told in full. */
+export function isWhole(value: unknown): boolean {
+  return !textOf(value).includes(CUT);
+}
+
+/** A value as the API takes it, of one that it told: of a string the text itself. */
+export function sent(value: string): string {
   return unquoted(value) ?? value.replace(/^(?:[if]\d+|bool):/, '');
 }
 
@@ -29,7 +34,7 @@ export function givenTo(simulation: RunGivenQuery['simulation']): Given | null {
     const found = callLocals.find((local) => local.node === of.ref && local.port === port);
     if (!found) return null;
     const text = textOf(found.value);
-    whole &&= !text.includes(CUT);
+    whole &&= isWhole(text);
     args.push(sent(text));
   }
   return { args, whole };

@@ -16,6 +16,8 @@ export interface Recent {
   origin: string;
   /** Whether it was opened here and begun elsewhere: of what it was given, only the arguments are known. */
   elsewhere?: boolean;
+  /** The test case that it was kept as. */
+  kept?: string;
   at: string;
 }
 

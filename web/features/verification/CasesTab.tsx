@@ -32,7 +32,8 @@ export function CasesTab({ at }: { at: string | null }) {
       <div className="panel">
         <Empty icon={FlaskConical} title="The program has no test cases yet">
           <p>
-            Agents add them with <code>addCase</code>. What a search under “Contracts” finds can be kept as one.
+            Agents add them with <code>addCase</code>. What a run of a function returns can be kept as one, and what a
+            search under “Contracts” finds.
           </p>
         </Empty>
       </div>

@@ -3,13 +3,13 @@ import { CircleAlert, CircleCheck, FlaskConical, LoaderCircle, StepForward, Tria
 import { useState } from 'react';
 import { useClient } from 'urql';
 
-import { VerifyAddCaseDocument, VerifyCaseNamesDocument } from '../../generated/graphql';
 import { useCaller } from '../../lib/caller';
+import { keepCase } from '../../lib/cases';
 import { freshKey } from '../../lib/key';
-import { problemOf, type Problem } from '../../lib/problems';
+import type { Problem } from '../../lib/problems';
 import { demandOf } from '../../lib/text';
 import { Badge, Message, ProblemPanel } from '../../ui';
-import { argsOf, caseName, endingOf, valuesText, type Attempt, type Contracted, type Counterexample } from './model';
+import { argsOf, endingOf, valuesText, type Attempt, type Contracted, type Counterexample } from './model';
 
 const ICONS = { ok: CircleCheck, warn: TriangleAlert, error: CircleAlert, plain: LoaderCircle };
 
@@ -98,15 +98,11 @@ function Broken(props: { found: Counterexample; program: string; programId: stri
   const keep = async () => {
     setBusy(true);
     setProblem(undefined);
-    const names = { id: programId, function: owner.ref };
-    const known = await client.query(VerifyCaseNamesDocument, names, { requestPolicy: 'network-only' }).toPromise();
-    const taken = known.data?.program?.cases?.nodes.map(({ name }) => name);
-    const name = caseName(found, new Set(taken));
-    const input = { programId, function: owner.ref, name, args: argsOf(found), idempotencyKey: freshKey() };
-    const { data, error } = await client.mutation(VerifyAddCaseDocument, { input }).toPromise();
+    const test = { programId, function: owner.ref, args: argsOf(found), idempotencyKey: freshKey() };
+    const made = await keepCase(client, test, `breaks on ${valuesText(args) || 'nothing'}`);
     setBusy(false);
-    if (data?.addCase?.case) setKept(data.addCase.case.name);
-    else setProblem(problemOf(error));
+    if ('name' in made) setKept(made.name);
+    else setProblem(made);
   };
   const open = async () => {
     setBusy(true);

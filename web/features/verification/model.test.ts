@@ -4,7 +4,6 @@ import type { Finding } from '../preview';
 import {
   argsOf,
   brokenOf,
-  caseName,
   caseTold,
   casesByFunction,
   codesOf,
@@ -56,13 +55,6 @@ test('values are written without the types of numbers', () => {
   expect(valuesText(['i64:10', '"hello"', 'P{a: 0, s: ""}', ['u8:1', 'bool:true'], { x: 'f64:1.5' }, null])).toBe(
     '10, "hello", P{a: 0, s: ""}, [1, true], {x: 1.5}, null',
   );
-});
-
-test('a case of a counterexample gets a name of its own', () => {
-  const args = ['i64:1', 'i64:0'];
-  expect(caseName({ args }, new Set())).toBe('breaks on 1, 0');
-  expect(caseName({ args }, new Set(['breaks on 1, 0', 'breaks on 1, 0 (2)']))).toBe('breaks on 1, 0 (3)');
-  expect(caseName({ args: ['x'.repeat(200)] }, new Set())).toHaveLength(60);
 });
 
 test('the arguments of a counterexample are sent as the function takes them', () => {

@@ -144,17 +144,6 @@ export function caseTold({ status, expected, returned, message }: CaseResult): s
 
 type CaseResult = Pick<Case, 'status' | 'expected' | 'returned' | 'message'>;
 
-const LONGEST_NAME = 60;
-
-/** A name for a case that is made of a counterexample, which no case of the function has. */
-export function caseName({ args }: Pick<Counterexample, 'args'>, taken: ReadonlySet<string>): string {
-  const text = `breaks on ${valuesText(args) || 'nothing'}`;
-  const name = text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME - 1)}…` : text;
-  let free = name;
-  for (let at = 2; taken.has(free); at += 1) free = `${name} (${at})`;
-  return free;
-}
-
 /** The arguments of a counterexample as they are sent. */
 export function argsOf({ args, function: { params } }: Pick<Counterexample, 'args' | 'function'>): unknown[] {
   return args.map((value, at) => givenOf(params[at]?.type, value));
