@@ -176,6 +176,8 @@ try {
   await narrow.getByRole('heading', { name: 'shop::Percent' }).waitFor();
   await settled(narrow);
   await fits(narrow, 'type');
+  const wider = await narrow.locator('.type-definition pre').evaluate((text) => text.scrollWidth - text.clientWidth);
+  assert.equal(wider, 0, 'no line of the definition is cut');
   await pages.accessible(narrow, 'narrow-type');
   await narrow.context().close();
 

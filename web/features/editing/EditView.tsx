@@ -2,11 +2,12 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { CircleCheck, Import } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
+import { AbsentFunction } from '../../lib/AbsentFunction';
 import { useCaller } from '../../lib/caller';
 import { renamedTo } from '../../lib/renamed';
 import { labelOf, plainText } from '../../lib/text';
 import { setTitle, useTitle } from '../../lib/title';
-import { Badge, CopyButton, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
+import { Badge, CopyButton, Empty, Notice, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { DiffView, fileOf, UnifiedText, useDiffPlace } from '../preview';
 import { keepDraft, keptDraft, offsetAt, type Base } from './draft';
@@ -38,10 +39,7 @@ export function EditView() {
   }, [navigate, program, renamed, node]);
   if (!target)
     return problem ? (
-      <div className="page narrow">
-        <h1 className="mono">{name}</h1>
-        <ProblemPanel problem={problem} onRetry={retry} />
-      </div>
+      <AbsentFunction name={name} program={program} rev={undefined} problem={problem} onRetry={retry} />
     ) : (
       <div className="function" data-busy="true">
         <SkeletonRows rows={12} label="Loading the text" />

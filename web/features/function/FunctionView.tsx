@@ -1,10 +1,11 @@
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
 
+import { AbsentFunction } from '../../lib/AbsentFunction';
 import { renamedTo } from '../../lib/renamed';
 import { useTitle } from '../../lib/title';
 import { useBack } from '../../lib/useBack';
-import { ProblemPanel, SkeletonRows } from '../../ui';
+import { SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { FunctionPage } from './FunctionPage';
 import { useFunction } from './useFunction';
@@ -50,25 +51,7 @@ function Opened({ name }: { name: string }) {
   }, [navigate, program, renamed, node]);
 
   if (problem && !loaded)
-    return (
-      <div className="page narrow">
-        <h1 className="mono">{name}</h1>
-        <ProblemPanel problem={problem} onRetry={retry}>
-          {problem.code === 'NOT_FOUND' && (
-            <>
-              {rev !== undefined && (
-                <Link to="/p/$program/f/$function" params={{ program, function: name }} className="button">
-                  Look at the head
-                </Link>
-              )}
-              <Link to="/p/$program" params={{ program }} className="button">
-                All functions of {program}
-              </Link>
-            </>
-          )}
-        </ProblemPanel>
-      </div>
-    );
+    return <AbsentFunction name={name} program={program} rev={rev} problem={problem} onRetry={retry} />;
   if (!head)
     return (
       <div className="function" data-busy>

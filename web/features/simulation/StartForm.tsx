@@ -4,6 +4,7 @@ import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { useClient } from 'urql';
 
 import { RunTargetDocument, type RunTargetQuery, type SimulateInput } from '../../generated/graphql';
+import { AbsentFunction } from '../../lib/AbsentFunction';
 import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
@@ -38,12 +39,7 @@ export function StartForm({ name, rev }: { name: string; rev: number | undefined
   useTitle(`Run ${target?.path ?? name}`);
 
   if (problem && !target)
-    return (
-      <div className="page narrow">
-        <h1 className="mono">{name}</h1>
-        <ProblemPanel problem={problem} onRetry={refresh} />
-      </div>
-    );
+    return <AbsentFunction name={name} program={program} rev={rev} problem={problem} onRetry={refresh} />;
   if (!found || !target)
     return (
       <div className="page run-form">

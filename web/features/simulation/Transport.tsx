@@ -178,8 +178,8 @@ function GoTo(props: {
         }}
       />
       <span className="muted" title={extent.final ? 'the run ends there' : 'the end was not seen yet'}>
-        of {extent.final ? '' : '≥ '}
-        {extent.steps.toLocaleString('en')}
+        of {extent.steps.toLocaleString('en')}
+        {!extent.final && ' or more'}
       </span>
       {slip !== null && (
         <p id="goto-slip" className="goto-slip" role="alert">

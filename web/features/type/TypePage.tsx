@@ -73,8 +73,7 @@ export function TypePage(props: {
                 <div className="panel-head">
                   <h2>Definition</h2>
                 </div>
-                {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard. */}
-                <pre tabIndex={0} role="group" aria-label="Text of the type">
+                <pre>
                   {linesOfText(facts.text ?? '').map(({ words }, line) => (
                     // Lines and words have no names; the text is replaced as a whole.
                     <span key={line}>
