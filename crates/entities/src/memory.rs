@@ -25,6 +25,9 @@ type Edges = BTreeMap<(RelationType, EntityRef), (EntityId, Arc<Edge>)>;
 /// Found by id; nothing that is seen outside follows the order of these.
 type ById<T> = HashMap<EntityId, T, BuildHasherDefault<DefaultHasher>>;
 
+/// A label, and a property of the entities that have it.
+type Property = (Label, Arc<str>);
+
 /// A graph in maps.
 ///
 /// Every entity is in `names` and `nodes`, every relation once in `out` and once in `incoming`, with ends that exist. It is
@@ -37,7 +40,7 @@ pub struct MemoryGraph {
     incoming: ById<Edges>,
     labels: BTreeMap<Label, u64>,
     /// Which entities of a label have which value of a property, if that is kept.
-    indexes: Option<BTreeMap<(Label, Arc<str>), BTreeMap<Indexed, BTreeSet<Key>>>>,
+    indexes: Option<BTreeMap<Property, BTreeMap<Indexed, BTreeSet<Key>>>>,
 }
 
 impl MemoryGraph {

@@ -168,7 +168,8 @@ proptest! {
             let place = writer.run.interrupt(open[index]).expect("it was asked").place.to_string();
             writer.answer(open[index], json!({"text": place})).expect("it is open");
             let again = writer.answer(open[index], json!({"text": "late"}));
-            prop_assert!(matches!(again, Err(AnswerError::Already { by, .. }) if by == "ann"));
+            let is_told = matches!(again, Err(AnswerError::Already { by, .. }) if by == "ann");
+            prop_assert!(is_told);
             writer.go(step, &mut pick);
         }
         prop_assert_eq!(writer.run.status(), Status::Completed);

@@ -102,7 +102,7 @@ impl EntitiesThen {
     pub async fn found_otherwise(&self, entities: &[EntityRow]) -> Result<BTreeSet<Uuid>, Fault> {
         let ids = entities.iter().map(|entity| entity.id);
         let found = entity_values::Entity::find().filter(entity_values::Column::Id.is_in(ids));
-        let mut known: BTreeMap<Uuid, BTreeSet<(Vec<u8>, Vec<u8>)>> = BTreeMap::new();
+        let mut known: BTreeMap<Uuid, BTreeSet<_>> = BTreeMap::new();
         for entity_values::Model { id, digest, name } in found.all(&self.view).await? {
             known.entry(id).or_default().insert((digest, name));
         }

@@ -20,9 +20,9 @@ use crate::request::Call;
 /// What a node is given.
 #[derive(Debug)]
 pub struct Work {
+    /// As far as the run reaches.
     engine: Engine,
-    /// The same, as far as the run reaches.
-    reach: Engine,
+    unlimited: Engine,
     live: Arc<LiveRun>,
     task: Task,
     failures: Vec<Failure>,
@@ -118,8 +118,8 @@ pub const IN_DOUBT: &str = lmlang_flow::ladder::IN_DOUBT;
 impl Work {
     pub(crate) fn new(engine: &Engine, live: &Arc<LiveRun>, task: &Task, failures: Vec<Failure>) -> Work {
         Work {
-            engine: engine.clone(),
-            reach: live.reach(engine),
+            engine: live.reach(engine),
+            unlimited: engine.clone(),
             live: Arc::clone(live),
             task: task.clone(),
             failures,
@@ -132,7 +132,7 @@ impl Work {
     /// about a program, limited to that one.
     #[must_use]
     pub fn engine(&self) -> &Engine {
-        &self.reach
+        &self.engine
     }
 
     /// The run.
@@ -206,14 +206,14 @@ impl Work {
     /// Now, in microseconds of UTC. What is made of it is part of the node's answer, or is made again.
     #[must_use]
     pub fn now(&self) -> i64 {
-        self.engine.now()
+        self.unlimited.now()
     }
 
     /// Tells whoever listens what a model says, from within an effect.
     #[must_use]
     pub fn teller(&self) -> Teller {
         Teller {
-            engine: self.engine.clone(),
+            engine: self.unlimited.clone(),
             live: Arc::clone(&self.live),
             node: self.task.node.clone(),
             held: String::new(),
@@ -271,7 +271,7 @@ impl Work {
             Known::Nothing if effect.repeat == Repeat::Harmless => {}
             Known::Nothing => {
                 let (announced, task) = (intent.clone(), self.task.clone());
-                let told = self.live.append(&self.engine, By::Driver, move |machine, _| {
+                let told = self.live.append(&self.unlimited, By::Driver, move |machine, _| {
                     machine.stands(&task).then(|| What::Announced(announced.clone()))
                 });
                 if told.await?.is_none() {
@@ -281,7 +281,7 @@ impl Work {
         }
         // From here to its receipt: nobody waits between what has happened and the writing of it.
         let held = Arc::clone(&self.having).lock_owned().await;
-        let started = self.engine.now();
+        let started = self.unlimited.now();
         let key = self.key(&intent, epoch, step);
         let (answer, mut notes) = match perform(key).await {
             Ok((answer, notes)) => (Ok(answer), joined_notes(effect.notes, notes)),
@@ -298,19 +298,19 @@ impl Work {
                 (Err(failed), effect.notes)
             }
         };
-        let hidden = self.engine.0.flows.redaction();
+        let hidden = self.unlimited.0.flows.redaction();
         hidden.value(&mut notes);
         let answer = answer.map_err(|failed: Failure| Failure {
             message: hidden.text(&failed.message).into_owned(),
             ..failed
         });
-        if self.engine.0.flows.tracer.get().is_some_and(|tracer| tracer.wants_content()) {
+        if self.unlimited.0.flows.tracer.get().is_some_and(|tracer| tracer.wants_content()) {
             self.live.keep_asked(intent.id.clone(), effect.request);
         }
         let outcome = Outcome { answer: answer.clone(), notes };
         let receipt = Receipt { intent, started, outcome };
         let received = move |_: &Run, _: i64| Some(What::Received(receipt.clone()));
-        self.live.append_to_end(&self.engine, held, received).await?;
+        self.live.append_to_end(&self.unlimited, held, received).await?;
         answer.map_err(Halt::Failed)
     }
 

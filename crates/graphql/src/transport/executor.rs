@@ -368,8 +368,7 @@ impl Executor {
         });
         let ended = match kind {
             OperationKind::Mutation => {
-                let begin = || CarriedOut::new(running, mutations.clone());
-                until(limits.deadline, turns.run(begin)).await
+                until(limits.deadline, turns.run(CarriedOut::new(running, mutations.clone()))).await
             }
             OperationKind::Query | OperationKind::Subscription => until(limits.deadline, running).await,
         };

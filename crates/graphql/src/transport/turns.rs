@@ -26,15 +26,15 @@ impl Turns {
         Turns(Semaphore::new(turns))
     }
 
-    /// Runs a mutation, which is made when it is its turn and gives that away when it first waits.
-    pub(super) async fn run<F: Future>(&self, mutation: impl FnOnce() -> F) -> F::Output {
+    /// Runs a mutation, which begins when it is its turn, and gives that away when it first waits.
+    pub(super) async fn run<T>(&self, mutation: impl Future<Output = T>) -> T {
         let mut turn = self.0.try_acquire().ok();
         if turn.is_none() {
             turn = self.0.acquire().await.ok();
             // The runtime goes on with who was woken last; what is in its queue already comes first.
             yield_now().await;
         }
-        let mut mutation = pin!(mutation());
+        let mut mutation = pin!(mutation);
         poll_fn(|context| {
             let polled = mutation.as_mut().poll(context);
             turn = None;
@@ -63,7 +63,7 @@ mod tests {
         let mut tasks = JoinSet::new();
         for name in ["m1 ", "m2 ", "m3 "] {
             let (turns, tell) = (Arc::clone(&turns), tell(name));
-            tasks.spawn(async move { turns.run(|| async { tell() }).await });
+            tasks.spawn(async move { turns.run(async { tell() }).await });
         }
         yield_now().await;
         drop(begins);
