@@ -10,7 +10,7 @@ use super::fields::split;
 use crate::apply::apply;
 use crate::diff::diff;
 use crate::edit::{Edit, FunctionEdit};
-use crate::footprint::{Footprint, Gap, Touch, changed_cases};
+use crate::footprint::{Footprint, Gap, Part, Touch, changed_cases};
 
 /// A change of the base that is taken or left as one.
 #[derive(Clone, Debug)]
@@ -76,6 +76,12 @@ impl Change {
     /// Tells whether the change, within its own side, cannot be without another one.
     pub(super) fn depends_on(&self) -> impl Iterator<Item = &Touch> {
         self.print.reads.iter().chain(&self.leans)
+    }
+
+    /// Tells whether it looks at the order in which a type has its fields, to give values to them: who changes the type looks
+    /// at it, too, but tells fields by their refs.
+    pub(super) fn gives_fields(&self, touch: &Touch) -> bool {
+        matches!(touch, Touch::Part(of, Part::Shape) if self.edit.subject() != *of)
     }
 
     /// The node that goes.

@@ -56,7 +56,8 @@ pub enum ConflictKind {
     EditedAndRemoved,
     /// One removed what the other newly uses.
     UsedAndRemoved,
-    /// One changed what users rely on, the other added a use: a call, a value taken from a node, a field of a type.
+    /// One changed what users rely on, the other added a use: a call, a value taken from a node, a field of a type, or a value
+    /// for what is told by its position.
     SignatureAndUse,
     /// Both gave one name in a module or a type to different entities.
     NameTaken,
@@ -177,6 +178,9 @@ fn kind(clash: &Clash, changes: [&[Change]; 2]) -> ConflictKind {
             Touch::Name(..) => ConflictKind::NameTaken,
             Touch::Signature(_) | Touch::Param(..) | Touch::Capture(..) => ConflictKind::SignatureAndUse,
             Touch::Position(_) | Touch::Nesting(_) => ConflictKind::BothMoved,
+            Touch::Part(..) if ours.gives_fields(touch) || theirs.gives_fields(touch) => {
+                ConflictKind::SignatureAndUse
+            }
             Touch::Part(..) | Touch::Case(..) | Touch::Input(..) | Touch::Inputs(_) => {
                 ConflictKind::BothEdited
             }

@@ -255,12 +255,14 @@ pub(super) fn fills(base: &Program, side: &Program, function: FuncRef, region: R
         && (before.nodes_in(region).next().is_some() || now.terminator(region).is_some())
 }
 
-/// Pairs changes of the two sides that are the same, and mean the same: a parameter is told by its position, and so is a
-/// capture, which is another one where one side alone has moved it.
+/// Pairs changes of the two sides that are the same, and mean the same: a parameter is told by its position, and so are a
+/// capture and the field that a value is given to, which is another one where one side alone has moved it.
 fn twins(changes: [&[Change]; 2], writers: &[HashMap<&Touch, Vec<usize>>; 2]) -> [Vec<Option<usize>>; 2] {
-    let moved = |touch: &Touch| {
+    let moved = |change: &Change, touch: &Touch| {
         let [ours, theirs] = writers.each_ref().map(|writers| writers.contains_key(touch));
-        matches!(touch, Touch::Param(..) | Touch::Capture(..)) && ours != theirs
+        let by_position =
+            matches!(touch, Touch::Param(..) | Touch::Capture(..)) || change.gives_fields(touch);
+        by_position && ours != theirs
     };
     let mut theirs: HashMap<Ref, Vec<usize>> = HashMap::new();
     for (at, change) in changes[1].iter().enumerate() {
@@ -270,7 +272,8 @@ fn twins(changes: [&[Change]; 2], writers: &[HashMap<&Touch, Vec<usize>>; 2]) ->
     for (at, change) in changes[0].iter().enumerate() {
         let candidates = theirs.get(&change.edit.subject()).into_iter().flatten();
         let same = candidates.copied().find(|other| changes[1][*other].edit == change.edit);
-        if let Some(other) = same.filter(|_| !change.print.reads.iter().any(moved)) {
+        let is_another = || change.print.reads.iter().any(|touch| moved(change, touch));
+        if let Some(other) = same.filter(|_| !is_another()) {
             twins[0][at] = Some(other);
             twins[1][other] = Some(at);
         }

@@ -66,6 +66,26 @@ func g#f8 (a: i64, b: i64) -> (i64) pure {
 }
 
 #[test]
+fn a_value_is_given_to_the_field_that_was_there() {
+    let text = "module m#m1
+type P#t2 = struct { x#d3: i64, y#d4: i64 }
+
+func g#f8 (a: i64, b: i64) -> (P) pure {
+  r#n9 = struct.new P a, a
+  return#n10 r
+}
+";
+    let swapped = EditRequest::ReplaceType(ReplaceText {
+        of: "t2".into(),
+        text: "type P = struct { y#d4: i64, x#d3: i64 }".into(),
+        if_hash: None,
+    });
+    let other =
+        replace("f8", "func g (a: i64, b: i64) -> (P) pure {\n  r#n9 = struct.new P a, b\n  return#n10 r\n}");
+    check_use(text, [&[swapped], &[other]], "t2");
+}
+
+#[test]
 fn closures_go_with_the_captures_that_they_are_made_of() {
     let text = "module m#m1
 func f#f2 [x: i64, y: i64] () -> (i64) pure {
