@@ -374,19 +374,4 @@ impl Body {
     pub fn displaced_nodes(&self, other: &Body) -> Vec<NodeRef> {
         self.order.displaced(&other.order).into_iter().map(NodeRef::of_key).collect()
     }
-
-    /// The regions whose order differs between two revisions of a body. Costs what differs.
-    pub fn reordered_regions(&self, other: &Body) -> Vec<RegionRef> {
-        let region_of = |head: u64| -> [Option<RegionRef>; 2] {
-            [self, other].map(|body| match body.nodes.get(head) {
-                Some(node) => Some(node.region()),
-                None => body.regions.get(head).map(|_| RegionRef::of_key(head)),
-            })
-        };
-        let mut regions: Vec<RegionRef> =
-            self.order.changed_heads(&other.order).into_iter().flat_map(region_of).flatten().collect();
-        regions.sort_unstable();
-        regions.dedup();
-        regions
-    }
 }

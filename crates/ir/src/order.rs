@@ -326,18 +326,6 @@ impl Order {
         }
         hasher.finish()
     }
-
-    /// The heads of the level-0 chunks in which two orders differ; enough to find all regions whose order changed.
-    pub fn changed_heads(&self, other: &Order) -> Vec<u64> {
-        let (none, mut heads) = (Trie::new(), Vec::new());
-        for level in 0..self.levels.len().max(other.levels.len()) {
-            let (a, b) = (self.levels.get(level).unwrap_or(&none), other.levels.get(level).unwrap_or(&none));
-            heads.extend(a.changes(b).into_iter().map(|(head, _, _)| head));
-        }
-        heads.sort_unstable();
-        heads.dedup();
-        heads
-    }
 }
 
 /// Iterates over the elements of one region.
