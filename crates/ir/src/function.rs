@@ -323,11 +323,6 @@ impl Body {
         self.users.of(number)
     }
 
-    /// The uses of an entity after a given one: how listings page.
-    pub fn users_after(&self, number: u64, last: Use) -> impl Iterator<Item = Use> + '_ {
-        self.users.after(number, last)
-    }
-
     /// The inputs that take a value from a node, a region or the function itself, at any of its ports.
     pub fn uses_of(&self, number: u64) -> impl Iterator<Item = Use> + '_ {
         self.users_of(number).filter(|one| one.input.is_some())

@@ -199,11 +199,6 @@ impl<T> Trie<T> {
         self.get(key).is_some()
     }
 
-    /// Tells whether both hold the very same root: equal without a look inside.
-    pub fn same(&self, other: &Trie<T>) -> bool {
-        self.root.same(&other.root)
-    }
-
     /// All entries in order of their keys.
     pub fn iter(&self) -> Iter<'_, T> {
         self.iter_from(0)

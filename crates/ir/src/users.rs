@@ -82,11 +82,11 @@ impl List {
         }
     }
 
-    /// The users from a packed one on.
-    fn from(&self, first: u64) -> impl Iterator<Item = u64> + '_ {
+    /// The users in order.
+    fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         let (few, many) = match self {
-            List::Few(list) => (&list[list.partition_point(|one| *one < first)..], None),
-            List::Many(tree) => (&[][..], Some(tree.range(first..))),
+            List::Few(list) => (&list[..], None),
+            List::Many(tree) => (&[][..], Some(tree.iter())),
         };
         few.iter().chain(many.into_iter().flatten()).copied()
     }
@@ -127,18 +127,12 @@ impl Users {
 
     /// The uses of an entity, by node and input.
     pub(crate) fn of(&self, number: u64) -> impl Iterator<Item = Use> + '_ {
-        self.0.get(number).into_iter().flat_map(|list| list.from(0)).map(Use::unpack)
-    }
-
-    /// The uses of an entity that come after one.
-    pub(crate) fn after(&self, number: u64, last: Use) -> impl Iterator<Item = Use> + '_ {
-        let first = last.pack() + 1;
-        self.0.get(number).into_iter().flat_map(move |list| list.from(first)).map(Use::unpack)
+        self.0.get(number).into_iter().flat_map(List::iter).map(Use::unpack)
     }
 
     /// All uses, by the number of the entity.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Use)> + '_ {
-        self.0.iter().flat_map(|(number, list)| list.from(0).map(move |one| (number, Use::unpack(one))))
+        self.0.iter().flat_map(|(number, list)| list.iter().map(move |one| (number, Use::unpack(one))))
     }
 }
 
@@ -246,9 +240,6 @@ mod tests {
             for of in 0..4 {
                 let all: Vec<Use> = expected(of).collect();
                 prop_assert_eq!(users.of(of).collect::<Vec<_>>(), &all[..]);
-                for (at, last) in all.iter().enumerate() {
-                    prop_assert_eq!(users.after(of, *last).collect::<Vec<_>>(), &all[at + 1..]);
-                }
             }
             prop_assert_eq!(users.iter().map(|(of, one)| (of, one.pack())).collect::<BTreeSet<_>>(), model.clone());
             let mut fresh = Users::default();

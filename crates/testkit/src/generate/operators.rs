@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lmlang_ir::ops::signature::payload_type;
 use lmlang_ir::ops::{AttrKind, OPS, PortType};
-use lmlang_ir::{Attr, FunctionHead, MemArg, Op, OpSpec, Opcode, Scalar, Shape, Signature, Type, Variant};
+use lmlang_ir::{Attr, FunctionHead, MemArg, Op, OpSpec, Opcode, Scalar, Shape, Type, Variant};
 
 use super::values::constant;
 use super::world::{World, closure_of, makes_closure, plain};
@@ -349,12 +349,4 @@ pub fn always_tame(op: &Op, input: usize) -> bool {
         (op.code(), input),
         (Opcode::MemoryGrow, 0) | (Opcode::TableGrow, 1) | (Opcode::BytesNew, 0) | (Opcode::FileRead, 1)
     )
-}
-
-/// The signature of a closure type.
-pub fn closure_signature(ty: &Type) -> Option<&Arc<Signature>> {
-    match ty {
-        Type::Closure(signature) => Some(signature),
-        _ => None,
-    }
 }
