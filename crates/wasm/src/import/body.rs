@@ -20,7 +20,7 @@ use super::{ImportError, Indices, value_type};
 use crate::plain;
 use crate::raw::{Carried, Known};
 
-/// What a block or a branch takes from the operand stack.
+/// What a block, a branch or a call by a reference takes from the operand stack.
 type Values = SmallVec<[Source; 4]>;
 
 /// What a block takes or leaves; most often nothing or one value.
@@ -355,36 +355,37 @@ impl<'m, 'b> Body<'m, 'b> {
         self.convert(operand, ty)
     }
 
-    /// The topmost operands as inputs of the next node.
+    /// The topmost operands as inputs of the next node, of some types.
     fn pop_inputs<'t>(&mut self, types: impl ExactSizeIterator<Item = &'t Type>) -> Inputs {
         self.values += types.len();
         let from = self.stack.len() - types.len();
-        let input = |(at, ty): (usize, &Type)| {
-            let Operand { source, ty: given } = &self.stack[at];
-            let (source, as_number) = (*source, is_widened(given, ty));
-            Some(if as_number { self.number(source) } else { source })
-        };
-        let inputs = (from..).zip(types).map(input).collect();
+        let inputs = (from..).zip(types).map(|(at, ty)| Some(self.operand_as(at, ty))).collect();
         self.stack.truncate(from);
         inputs
     }
 
-    /// Adds a node with inputs that were on the stack.
-    fn node(&mut self, code: Opcode, attr: Attr, inputs: Inputs) -> NodeRef {
-        self.build.plain(Op::new(code, attr).expect("the opcode takes this attribute"), inputs)
-    }
-
+    /// The topmost operands as values of some types, for what does more with them than to take them as they are.
     fn pop_typed<'t>(&mut self, types: impl ExactSizeIterator<Item = &'t Type>) -> Values {
         self.values += types.len();
         let from = self.stack.len() - types.len();
         let mut values = Values::new();
         for (at, ty) in (from..).zip(types) {
-            let Operand { source, ty: given } = &self.stack[at];
-            let (source, as_number) = (*source, is_widened(given, ty));
-            values.push(if as_number { self.number(source) } else { source });
+            values.push(self.operand_as(at, ty));
         }
         self.stack.truncate(from);
         values
+    }
+
+    /// An operand that stays where it is as a value of a type: a truth value becomes a number.
+    fn operand_as(&mut self, at: usize, ty: &Type) -> Source {
+        let Operand { source, ty: given } = &self.stack[at];
+        let (source, as_number) = (*source, is_widened(given, ty));
+        if as_number { self.number(source) } else { source }
+    }
+
+    /// Adds a node with inputs that were on the stack.
+    fn node(&mut self, code: Opcode, attr: Attr, inputs: Inputs) -> NodeRef {
+        self.build.plain(Op::new(code, attr).expect("the opcode takes this attribute"), inputs)
     }
 
     fn convert(&mut self, operand: Operand, ty: &Type) -> Source {
