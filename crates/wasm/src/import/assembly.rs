@@ -2,21 +2,14 @@
 //! takes, and no function waits for another. They are handed over by the batch. Whoever reads puts a batch together
 //! itself where the others have enough to do, and what is left at the end, so that nobody waits for anybody.
 
-use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
-use std::sync::{Arc, LazyLock, Mutex};
-use std::thread::{Scope, ScopedJoinHandle, available_parallelism};
+use std::sync::{Arc, Mutex};
+use std::thread::{Scope, ScopedJoinHandle};
 
 use lmlang_ir::change::PreparedFunction;
 use lmlang_ir::draft::{Draft, Workspace};
 use lmlang_ir::{FuncRef, Function, FunctionHead};
-
-/// Bytes of a module that is worth threads of its own.
-const LARGE: usize = 64 << 10;
-
-/// Most threads beside the one that reads: it has no work for more.
-const MOST: usize = 3;
 
 /// Bytes of bodies that a batch has at least: a thread is not woken for every small function.
 const BATCH: usize = 2 << 10;
@@ -61,13 +54,6 @@ pub(super) struct Assembly<'scope> {
     workspace: Workspace,
     emptied: Sender<Box<Draft>>,
     empty: Receiver<Box<Draft>>,
-}
-
-/// How many threads beside the one that reads help with a module of so many bytes.
-pub(super) fn helpers(bytes: usize) -> usize {
-    // Files say how many there are: that takes as long as a small module does.
-    static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, NonZeroUsize::get));
-    if bytes < LARGE { 0 } else { (*CORES - 1).min(MOST) }
 }
 
 impl<'scope> Assembly<'scope> {
@@ -166,10 +152,11 @@ fn assemble(
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::thread;
 
     use lmlang_ir::builder::Builder;
-    use lmlang_ir::{Program, RefAllocator};
+    use lmlang_ir::{ContractRef, Program, RefAllocator, Region, RegionOwner, RegionRef, RegionRole};
 
     use super::*;
 
@@ -198,8 +185,27 @@ mod tests {
     }
 
     #[test]
-    fn small_modules_need_no_threads() {
-        assert_eq!(helpers(LARGE - 1), 0);
-        assert!(helpers(LARGE) <= MOST);
+    fn what_panics_is_told_to_whoever_reads_and_nobody_waits_for_it() {
+        for helpers in 0..=3 {
+            let (mut program, mut refs) = (Program::new(), RefAllocator::starting_at(1));
+            let mut build = Builder::new(&mut program, &mut refs);
+            let (home, of) = (build.module(None, "main"), build.promise());
+            // More than what may wait.
+            let assembled = || {
+                thread::scope(|scope| {
+                    let mut assembly = Assembly::new(scope, helpers);
+                    for _ in 0..100 {
+                        let mut draft = assembly.draft();
+                        let missing = RegionOwner::Contract(ContractRef::new(8).unwrap());
+                        let region = Region::new(missing, RegionRole::Contract, Vec::new());
+                        draft.add_region(RegionRef::new(9).unwrap(), region).unwrap();
+                        let head = FunctionHead::new("f", home, Vec::new(), Vec::new());
+                        assembly.take(Given { of, head, body: Some(draft) }, BATCH);
+                    }
+                    assembly.finish().len()
+                })
+            };
+            assert!(catch_unwind(AssertUnwindSafe(assembled)).is_err(), "{helpers}");
+        }
     }
 }

@@ -8,6 +8,7 @@ mod mnemonic;
 mod names;
 mod place;
 mod read;
+mod threads;
 mod valid;
 
 use std::collections::BTreeSet;
@@ -176,7 +177,7 @@ pub fn import_watched(
     let mut known = raw::Known::default();
     let mut bodies = read.bodies.iter().zip(&used.params);
     let assembled = thread::scope(|scope| -> Result<_, ImportError> {
-        let mut assembly = Assembly::new(scope, assembly::helpers(module.len()));
+        let mut assembly = Assembly::new(scope, threads::helpers(module.len()));
         for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
             let (mut body, mut bytes) = (None, 0);
             if head.import.is_none() {

@@ -13,8 +13,8 @@ use wasmparser::{
     VisitSimdOperator, WasmFeatures,
 };
 
-use super::assembly::helpers;
 use super::mnemonic::mnemonic;
+use super::threads::helpers;
 use super::{ImportError, MOST_OF_A_KIND};
 
 /// What bodies do that is to be known before they are taken in.
