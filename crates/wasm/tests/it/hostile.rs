@@ -139,6 +139,29 @@ fn a_few_bytes_are_no_program_that_no_memory_holds() {
 }
 
 #[test]
+fn what_other_threads_look_at_is_bounded_as_well() {
+    // So many functions that threads help, and a last one.
+    let many = 25_000;
+    let whole = |last: Vec<u8>| {
+        let code = [leb(many + 1), body(&[]).repeat(many as usize), last].concat();
+        let code = [vec![10], leb(code.len() as u64), code].concat();
+        module(&[section(1, 1, EMPTY), section(3, many + 1, &[0]), code])
+    };
+    assert!(whole(body(&[])).len() > 64 << 10);
+    check(whole(body(&[])), "ok");
+    check(whole(body(&[0x41, 0])), "(byte ");
+    let locals = [&[1], &leb(u64::from(u32::MAX))[..], &[0x7f, 0x0b]].concat();
+    check(whole([leb(locals.len() as u64), locals].concat()), "too many locals");
+    // The first one that is wrong is told.
+    let wrong = body(&[0x1a]);
+    let code = [leb(many), wrong.clone(), body(&[]).repeat(many as usize - 2), wrong].concat();
+    let code = [vec![10], leb(code.len() as u64), code].concat();
+    let (types, functions) = (section(1, 1, EMPTY), section(3, many, &[0]));
+    let first = 8 + types.len() + functions.len() + code.len() - 4 - 3 * (many as usize - 2) - 4;
+    check(module(&[types, functions, code]), &format!("(byte {})", first + 2));
+}
+
+#[test]
 fn blocks_may_be_nested_as_deeply_as_there_are_bytes() {
     let depth = 100_000;
     let nested = [[0x02, 0x40].repeat(depth), vec![0x0c, 0], vec![0x0b; depth]].concat();
