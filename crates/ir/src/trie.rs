@@ -413,25 +413,30 @@ fn spans<T>(inner: &Inner<T>, child: &Child<T>) -> bool {
     }
 }
 
-/// Compares two leaves for the same keys, slot by slot.
+/// Compares two leaves for the same keys.
 fn compare_leaves<'a, T: PartialEq>(
     a: &'a Leaf<T>,
     b: &'a Leaf<T>,
     visit: &mut impl FnMut(Change<'a, T>) -> bool,
 ) -> bool {
+    slots(a, b).filter(|(_, before, after)| before != after).all(visit)
+}
+
+/// The keys that at least one of two leaves for the same keys has, with the entries of both.
+fn slots<'a, T>(a: &'a Leaf<T>, b: &'a Leaf<T>) -> impl Iterator<Item = Change<'a, T>> {
     let (mut left, mut right) = (a.items.iter(), b.items.iter());
-    let mut slots = a.mask | b.mask;
-    while slots != 0 {
-        let slot = slots.trailing_zeros();
+    let mut taken = a.mask | b.mask;
+    std::iter::from_fn(move || {
+        if taken == 0 {
+            return None;
+        }
+        let slot = taken.trailing_zeros();
         let bit = 1u16 << slot;
-        slots ^= bit;
+        taken ^= bit;
         let before = if a.mask & bit != 0 { left.next() } else { None };
         let after = if b.mask & bit != 0 { right.next() } else { None };
-        if before != after && !visit((a.prefix << BITS | u64::from(slot), before, after)) {
-            return false;
-        }
-    }
-    true
+        Some((a.prefix << BITS | u64::from(slot), before, after))
+    })
 }
 
 fn merge_entries<'a, T: PartialEq>(

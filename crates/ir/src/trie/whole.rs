@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{BITS, Child, Inner, LOW, Leaf, Trie, WIDTH, above, join, parting, spans};
+use super::{BITS, Child, Inner, LOW, Leaf, Trie, above, join, parting, slots, spans};
 
 impl<T> Trie<T> {
     /// The trie of entries whose keys ascend, which are taken out of the list; equal to what inserting them one by one
@@ -169,10 +169,7 @@ fn inside<T: Clone>(
 fn joined<T: Clone>(a: &Leaf<T>, b: &Leaf<T>) -> Leaf<T> {
     let mask = a.mask | b.mask;
     let mut items = Vec::with_capacity(mask.count_ones() as usize);
-    let (mut of_a, mut of_b) = (a.items.iter(), b.items.iter());
-    for key in 0..WIDTH {
-        let before = if a.mask >> key & 1 != 0 { of_a.next() } else { None };
-        let after = if b.mask >> key & 1 != 0 { of_b.next() } else { None };
+    for (_, before, after) in slots(a, b) {
         if let Some(item) = after.or(before) {
             items.push(item.clone());
         }
