@@ -6,3 +6,4 @@ mod modules;
 mod programs;
 mod sections;
 mod sizes;
+mod threads;

@@ -1,10 +1,9 @@
 //! What is no module, and what programs do not have.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 use lmlang_ir::text::{Detail, print_program};
-use lmlang_ir::{FuncRef, Function, Program, RefAllocator};
+use lmlang_ir::{Program, RefAllocator};
 use lmlang_verify::Checked;
 use lmlang_wasm::{ExportError, ExportOptions, ImportError, Place, binary, export, import};
 
@@ -209,30 +208,4 @@ fn storage_that_lacks_something_is_no_module() {
         matches!(&refused, Err(ExportError::Incomplete { path, .. }) if path == "m::words"),
         "{refused:?}"
     );
-}
-
-#[test]
-fn threads_that_help_change_nothing() {
-    let function = |at: usize| {
-        format!(
-            "(func (@name \"same\") (export \"e{at}\") (param $n i32) (param i64) (result i32) (local $sum i32)
-              (block $out (loop $again
-                (br_if $out (i32.eqz (local.get $n)))
-                (local.set $sum (i32.add (local.get $sum) (i32.const {at})))
-                (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-                (br $again)))
-              (local.get $sum))"
-        )
-    };
-    let functions: String = (0..300).map(function).collect();
-    // A custom section alone makes a module large.
-    let taken_in = |pad: usize| {
-        let text = format!("(module {functions} (@custom \"pad\" \"{}\"))", "x".repeat(pad));
-        let program = read(&text).unwrap();
-        let hash = |(of, function): (FuncRef, &Arc<Function>)| (of, function.content_hash());
-        program.functions().map(hash).collect::<Vec<_>>()
-    };
-    let alone = taken_in(1);
-    assert_eq!(alone.len(), 300);
-    assert_eq!(taken_in(100 << 10), alone);
 }
