@@ -19,6 +19,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::body::{self, Unreadable};
@@ -211,11 +212,14 @@ async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Respons
         }
     };
     let mut told = told(state, ask, &session).await?;
+    // In a task of its own: who does not read what is told keeps neither the turn from going on, nor what waits for it.
+    let asking = ask.clone();
+    let turn = state.sockets.spawn(async move { taken(&asking, said, Some(session)).await });
+    let mut turn = AbortOnDropHandle::new(turn);
     let asking = ask.clone();
     let (sender, events) = mpsc::channel(WAITING);
     // A turn that has begun is taken to its end, whether or not somebody listens.
     state.sockets.spawn(async move {
-        let mut turn = std::pin::pin!(taken(&asking, said, Some(session)));
         let mut ended = std::pin::pin!(asking.caller.grant.ended());
         let (mut answered, mut over) = (None, false);
         let mut late = None;
@@ -233,6 +237,7 @@ async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Respons
                     Some(Told::Over | Told::Failed(_)) | None => over = true,
                 },
                 answer = &mut turn, if answered.is_none() => {
+                    let answer = answer.unwrap_or_else(|error| Err(internal(&error)));
                     match &answer {
                         // It goes on, and is told of until it asks or ends.
                         Ok(view) if view["status"] == "RUNNING" => {}
@@ -251,7 +256,7 @@ async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Respons
             }
             if over && answered.is_none() {
                 // Nothing more is said; what it came to is on its way.
-                answered = Some((&mut turn).await);
+                answered = Some((&mut turn).await.unwrap_or_else(|error| Err(internal(&error))));
             }
         }
         if let Some(Ok(view)) = &mut answered

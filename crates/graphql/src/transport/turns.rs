@@ -27,6 +27,9 @@ impl Turns {
     }
 
     /// Runs a mutation, which begins when it is its turn, and gives that away when it first waits.
+    ///
+    /// From the moment on at which it is its turn, others wait until it is polled: nothing else that its task waits for may be in
+    /// between, least of all a client.
     pub(super) async fn run<T>(&self, mutation: impl Future<Output = T>) -> T {
         let mut turn = self.0.try_acquire().ok();
         if turn.is_none() {
