@@ -75,7 +75,7 @@ fn unknown(tools: &dyn ToolRegistry, name: &str, place: String) -> Mistake {
 fn strange(tools: &dyn ToolRegistry, name: &str, place: String) -> Option<Mistake> {
     let spec = tools.get(name)?.spec();
     let message = format!("`{name}` works on entities, which a flow about a program does not reach");
-    (!program::has(spec.name)).then(|| Mistake::new(MistakeCode::UnknownTool, place, message))
+    (!program::has(spec.name)).then(|| Mistake::new(MistakeCode::OutOfReach, place, message))
 }
 
 fn tool_mistakes(tools: &dyn ToolRegistry, call: &CallTool, place: &str, mistakes: &mut Vec<Mistake>) {

@@ -217,7 +217,7 @@ async fn a_flow_about_a_program_names_what_is_of_programs_alone() {
     let query = json!({ "name": "query_graph", "arguments": { "query": "RETURN 1" }, "then": "rest" });
     assert_eq!(
         named("/nodes/0/action/tool", query).await,
-        "UNKNOWN_TOOL nodes[0].action.tool.name: `query_graph` works on entities, which a flow about a program does \
+        "OUT_OF_REACH nodes[0].action.tool.name: `query_graph` works on entities, which a flow about a program does \
          not reach"
     );
     let agent = json!({ "agent": {
@@ -225,7 +225,7 @@ async fn a_flow_about_a_program_names_what_is_of_programs_alone() {
     } });
     assert_eq!(
         named("/nodes/0/action", agent).await,
-        "UNKNOWN_TOOL nodes[0].action.agent.tools[1]: `add_node` works on entities, which a flow about a program does \
+        "OUT_OF_REACH nodes[0].action.agent.tools[1]: `add_node` works on entities, which a flow about a program does \
          not reach"
     );
     for flow in ["review", "edit", "calling"] {
@@ -233,7 +233,7 @@ async fn a_flow_about_a_program_names_what_is_of_programs_alone() {
     }
     assert_eq!(
         mistakes(engine, &outer("act"), true).await,
-        "UNKNOWN_FLOW nodes[0].action.run.flow: a flow about a program starts no runs of `act`, which are about none"
+        "OUT_OF_REACH nodes[0].action.run.flow: a flow about a program starts no runs of `act`, which are about none"
     );
     // One that was about a program when it was named may be about none by now.
     let mut since = calling();

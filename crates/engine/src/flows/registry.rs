@@ -353,7 +353,7 @@ impl Engine {
             if declaration.program.is_some() && !code.is_about_a_program() {
                 let message =
                     format!("a flow about a program starts no runs of `{}`, which are about none", run.flow);
-                mistakes.push(Mistake::new(MistakeCode::UnknownFlow, place, message));
+                mistakes.push(Mistake::new(MistakeCode::OutOfReach, place, message));
             } else if known.leads(&run.flow, name) {
                 let message = format!("runs of `{}` come to start runs of `{name}`", run.flow);
                 mistakes.push(Mistake::new(MistakeCode::Recursion, place, message));

@@ -51,11 +51,13 @@ pub enum MistakeCode {
     UnknownFlow,
     /// Runs would start runs of their own flow, by way of others or not.
     Recursion,
+    /// A flow about a program names what is for flows about everything.
+    OutOfReach,
 }
 
 impl MistakeCode {
     /// All of them, in the order of their declaration.
-    pub const ALL: [MistakeCode; 15] = [
+    pub const ALL: [MistakeCode; 16] = [
         MistakeCode::BadField,
         MistakeCode::BadName,
         MistakeCode::NameTaken,
@@ -71,6 +73,7 @@ impl MistakeCode {
         MistakeCode::BadArguments,
         MistakeCode::UnknownFlow,
         MistakeCode::Recursion,
+        MistakeCode::OutOfReach,
     ];
 
     /// Its name, as it is shown.
@@ -92,6 +95,7 @@ impl MistakeCode {
             MistakeCode::BadArguments => "BAD_ARGUMENTS",
             MistakeCode::UnknownFlow => "UNKNOWN_FLOW",
             MistakeCode::Recursion => "RECURSION",
+            MistakeCode::OutOfReach => "OUT_OF_REACH",
         }
     }
 }

@@ -73,6 +73,8 @@ pub enum FlowErrorCode {
     MissingTarget,
     /// Two things have one name, or the flow that of one of the server.
     NameTaken,
+    /// A flow about a program names what is for flows about everything.
+    OutOfReach,
     /// Runs would start runs of their own flow, by way of others or not.
     Recursion,
     /// A run could go round for ever.
@@ -99,6 +101,7 @@ impl From<MistakeCode> for FlowErrorCode {
             MistakeCode::BadTemplate => FlowErrorCode::BadTemplate,
             MistakeCode::MissingTarget => FlowErrorCode::MissingTarget,
             MistakeCode::NameTaken => FlowErrorCode::NameTaken,
+            MistakeCode::OutOfReach => FlowErrorCode::OutOfReach,
             MistakeCode::Recursion => FlowErrorCode::Recursion,
             MistakeCode::UnboundedCycle => FlowErrorCode::UnboundedCycle,
             MistakeCode::UnknownChannel => FlowErrorCode::UnknownChannel,
