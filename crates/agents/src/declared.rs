@@ -144,7 +144,8 @@ impl Declared {
         let initial = State::initial(&self.flow);
         let given = update.0.get(property).unwrap_or_else(|| initial.get(property));
         let Some(given) = given.as_str().filter(|given| !given.is_empty()) else {
-            return Err(input::wrong(property, "it is missing: a program, by name or id"));
+            let message = format!("`{property}`: a program is expected, by name or id");
+            return Err(input::wrong(property, message));
         };
         let open = engine.find(&input::program(given)).await?;
         update.0.insert(property.to_owned(), json!(open.info().name));

@@ -178,7 +178,7 @@ impl FlowCode for Edit {
             let earlier =
                 |channel: &str| before.and_then(|before| before.get(channel).as_str()).map(str::to_owned);
             let Some(program) = given.program.or_else(|| earlier("program_id")) else {
-                return Err(input::wrong("program", "it is missing: a program, by name or id"));
+                return Err(input::wrong("program", "`program`: a program is expected, by name or id"));
             };
             let open = engine.find(&input::program(&program)).await?;
             let into = given.into.or_else(|| earlier("into")).unwrap_or_else(|| MAIN.to_owned());

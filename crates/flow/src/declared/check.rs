@@ -166,6 +166,15 @@ struct Looking<'a> {
     mistakes: Vec<Mistake>,
 }
 
+/// Whether a property of a schema may be a text.
+fn takes_text(property: &Value) -> bool {
+    match &property["type"] {
+        Value::Null => true,
+        Value::Array(types) => types.iter().any(|one| one == "string"),
+        one => one == "string",
+    }
+}
+
 impl Looking<'_> {
     fn found(&mut self, code: MistakeCode, path: impl Into<String>, message: impl Into<String>) {
         self.mistakes.push(Mistake::new(code, path, message));
@@ -185,11 +194,13 @@ impl Looking<'_> {
             );
         }
         for (field, named) in [("turn", &of.turn), ("program", &of.program)] {
-            if let Some(named) = named
-                && !of.properties().any(|(name, _)| name == named)
-            {
+            let Some(named) = named else { continue };
+            if !of.properties().any(|(name, _)| name == named) {
                 let message = format!("`{named}` is no property of the input");
                 self.found(MistakeCode::UnknownChannel, field, message);
+            } else if !takes_text(&of.input["properties"][named]) {
+                let message = format!("`{field}` is a text: `type` has to be `string`");
+                self.found(MistakeCode::BadSchema, format!("input.properties.{named}.type"), message);
             }
         }
         for (index, name) in of.carry.iter().enumerate() {

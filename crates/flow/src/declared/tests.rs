@@ -149,6 +149,15 @@ fn what_is_wrong_is_told_with_its_place() {
     check("/input/properties/progress", json!({}), "NAME_TAKEN input.properties.progress: ");
     check("/turn", json!("sorted"), "UNKNOWN_CHANNEL turn: `sorted` is no property of the input");
     check("/program", json!("sorted"), "UNKNOWN_CHANNEL program: `sorted` is no property of the input");
+    for field in ["turn", "program"] {
+        let expect = format!(
+            "BAD_SCHEMA input.properties.urgent.type: `{field}` is a text: `type` has to be `string`"
+        );
+        check(&format!("/{field}"), json!("urgent"), &expect);
+    }
+    for taken in [json!({}), json!({ "type": ["string", "null"] })] {
+        assert_eq!(with("/input/properties/report", Some(taken)), "");
+    }
     check(
         "/carry",
         json!(["x"]),
