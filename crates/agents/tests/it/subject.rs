@@ -259,9 +259,18 @@ async fn a_session_carries_what_is_of_the_same_program() {
     let (session, ..) = heard(&world.engine, None, Some("mine"), "a").await;
     let same = heard(&world.engine, session, None, "b").await;
     assert_eq!(same, (session, json!("mine"), json!(["a", "b"])));
+    let engine = limited(&world).await;
+    let title = async |engine: &Engine| {
+        engine.session_info(session.expect("it has begun")).await.expect("it is known").title
+    };
+    assert_eq!(
+        (title(&world.engine).await.as_deref(), title(&engine).await.as_deref()),
+        (Some("a"), Some("a"))
+    );
     let other = heard(&world.engine, session, Some("other"), "c").await;
     assert_eq!(other, (session, json!("other"), json!(["c"])));
-    let engine = limited(&world).await;
+    // Which program the title is about, nobody can tell any more.
+    assert_eq!((title(&world.engine).await.as_deref(), title(&engine).await), (Some("a"), None));
     let mine = heard(&engine, session, None, "d").await;
     assert_eq!(mine, (session, json!("mine"), json!(["a", "b", "d"])));
     let (begun, ..) = heard(&engine, None, Some("mine"), "e").await;

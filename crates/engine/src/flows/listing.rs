@@ -85,7 +85,7 @@ pub struct SessionInfo {
     pub id: Uuid,
     /// The flow that its turns are given to.
     pub workflow: String,
-    /// What it is about.
+    /// What it is about, for callers who may know of all its runs.
     pub title: Option<String>,
     /// Who began it.
     pub actor: Actor,
@@ -429,15 +429,24 @@ impl Engine {
     async fn session_of(&self, row: lmlang_store::Session) -> Result<SessionInfo, Error> {
         let actor = self.store().actor(row.actor).await?;
         let actor = actor.ok_or_else(|| Error::not_found("session", row.id))?;
+        let is_told = row.title.is_none() || self.knows_all_of(row.id).await?;
         Ok(SessionInfo {
             key: row.key,
             id: row.id,
             workflow: row.workflow,
-            title: row.title,
+            title: row.title.filter(|_| is_told),
             actor: from_actor(actor),
             made: row.made.0,
             deadline: row.within.and_then(|within| u64::try_from(within).ok()).map(Duration::from_micros),
         })
+    }
+
+    /// Whether this caller may know of all runs of a session. Its title is what was said first, perhaps about another program.
+    async fn knows_all_of(&self, session: Uuid) -> Result<bool, Error> {
+        let Some(only) = self.only() else { return Ok(true) };
+        let all = RunFilter { session: Some(session), ..RunFilter::default() };
+        let known = RunFilter { programs: Some(only.to_vec()), ..all.clone() };
+        Ok(self.store().count_runs(&known).await? == self.store().count_runs(&all).await?)
     }
 
     /// The key of the newest session; `None`: there is no session.

@@ -90,7 +90,7 @@ impl Session {
         GlobalId::Session(self.info.id).to_string().into()
     }
 
-    /// What it is about, in the words of whoever began it.
+    /// What it is about, in the words of whoever began it, for callers who may know of all its runs.
     async fn title(&self, context: &Context<'_>) -> Option<Result<&str>> {
         budget::words(context, self.info.title.as_deref())
     }
