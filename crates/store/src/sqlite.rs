@@ -174,12 +174,13 @@ fn writer_options(path: &Path) -> SqliteConnectOptions {
         .statement_cache_capacity(CACHED_STATEMENTS)
 }
 
-/// The connections that read. They cannot write by mistake.
+/// The connections that read, all of them from the beginning: one that is opened later could find another file in the place of this
+/// one, with the write-ahead log of this one beside it. They cannot write by mistake.
 async fn open_readers(path: &Path, connections: u32) -> Result<DatabaseConnection, Fault> {
     let options = plain_options(path).pragma("query_only", "ON");
     let pool: SqlitePool = without_upkeep(SqlitePoolOptions::new())
         .max_connections(connections)
-        .min_connections(1)
+        .min_connections(connections)
         .test_before_acquire(false)
         .connect_with(options)
         .await?;

@@ -162,6 +162,7 @@ impl Store {
         if let Location::File(path) = &self.location
             && self.is_new
             && self.discarded.load(Ordering::Relaxed)
+            && self.is_there()
         {
             sqlite::remove(path);
         }
