@@ -18,6 +18,7 @@ use crate::schema::view::nullable_if_any;
 pub struct Flow {
     flow: Arc<flow::Flow>,
     input_schema: serde_json::Value,
+    about_program: bool,
 }
 
 /// A node of a flow.
@@ -48,15 +49,30 @@ impl Direct for Flow {}
 
 impl Flow {
     pub(crate) fn of(engine: &Engine, flow: &Arc<flow::Flow>) -> Flow {
-        let input_schema = engine.startable(flow).map_or(serde_json::Value::Null, |code| code.input_schema());
-        Flow { flow: Arc::clone(flow), input_schema }
+        match engine.startable(flow) {
+            Some(code) => Flow::begun_by(code.as_ref()),
+            None => Flow {
+                flow: Arc::clone(flow),
+                input_schema: serde_json::Value::Null,
+                about_program: flow.is_about_a_program(),
+            },
+        }
     }
 
     /// A flow as it was declared, whether it can be started or not.
     pub(crate) fn declared(flow: &Arc<flow::Flow>) -> Flow {
         let declared = flow.definition().declared.as_ref();
         let input_schema = declared.map_or(serde_json::Value::Null, |declared| declared.input.clone());
-        Flow { flow: Arc::clone(flow), input_schema }
+        Flow { flow: Arc::clone(flow), input_schema, about_program: flow.is_about_a_program() }
+    }
+
+    /// The flow whose runs begin by this code.
+    fn begun_by(code: &dyn FlowCode) -> Flow {
+        Flow {
+            flow: Arc::clone(code.flow()),
+            input_schema: code.input_schema(),
+            about_program: code.is_about_a_program(),
+        }
     }
 
     /// What it was declared as.
@@ -104,6 +120,12 @@ impl Flow {
     /// A JSON schema of what a run is started with; null of a definition that cannot be started any more.
     async fn input_schema(&self) -> Json<&serde_json::Value> {
         Json(&self.input_schema)
+    }
+
+    /// Whether a run of it is about a program, which its input names: callers who are limited to programs may begin those about
+    /// these.
+    async fn about_program(&self) -> bool {
+        self.about_program
     }
 
     /// Its nodes.
@@ -159,9 +181,7 @@ fn millis(micros: i64) -> Count {
 /// The flows that can be run, by name.
 pub(crate) async fn all(context: &Context<'_>) -> Result<Vec<Flow>, ApiError> {
     let engine = context.data_unchecked::<Engine>();
-    let of =
-        |code: Arc<dyn FlowCode>| Flow { flow: Arc::clone(code.flow()), input_schema: code.input_schema() };
-    Ok(engine.flows().await.map_err(fail)?.into_iter().map(of).collect())
+    Ok(engine.flows().await.map_err(fail)?.iter().map(|code| Flow::begun_by(code.as_ref())).collect())
 }
 
 /// The flow that can be run by a name, or that an id names.
