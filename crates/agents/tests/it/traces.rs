@@ -139,6 +139,7 @@ async fn traced(text: &str) -> String {
             choice: said.choice,
             interrupt: None,
             deadline: None,
+            session_deadline: None,
         };
         match world.engine.take_turn(&turn, &call()).await {
             Ok(turned) => {

@@ -85,20 +85,20 @@ mod tests {
         let turns = Arc::new(Turns::of(1));
         let begins = turns.0.acquire().await.expect("there is a turn");
         let waiting = Arc::clone(&turns);
-        let gone = tokio::spawn(async move { waiting.run(|| async {}).await });
+        let gone = tokio::spawn(async move { waiting.run(async {}).await });
         yield_now().await;
         gone.abort();
         drop(begins);
         assert!(gone.await.is_err());
 
         let broken = Arc::clone(&turns);
-        let broken = tokio::spawn(async move { broken.run(|| async { panics() }).await });
+        let broken = tokio::spawn(async move { broken.run(async { panics() }).await });
         assert!(broken.await.is_err());
 
         let endless = Arc::clone(&turns);
-        let endless = tokio::spawn(async move { endless.run(std::future::pending::<()>).await });
+        let endless = tokio::spawn(async move { endless.run(std::future::pending::<()>()).await });
         yield_now().await;
-        turns.run(|| async {}).await;
+        turns.run(async {}).await;
         assert_eq!(turns.0.available_permits(), 1);
         endless.abort();
     }
