@@ -326,13 +326,14 @@ async fn execute_together(
     let is_usual = kinds <= USUAL;
     let query = query_with(AssertSqlSafe(text), SqlxValues(all)).persistent(is_usual);
     let mut done = connection.execute_many(query);
-    let mut answers = 0;
-    while let Some(one) = done.try_next().await? {
+    // No longer than until the last of them has answered: to be told that nothing follows is to be woken once more.
+    for _ in statements {
+        let one = done.try_next().await?;
+        // The thread that has the file may have ended in the middle.
+        let one = one.ok_or(Failure::Unknown(Fault::ConnectionLost))?;
         changed.push(one.rows_affected());
-        answers += 1;
     }
-    // The thread that has the file may have ended in the middle.
-    if answers == statements.len() { Ok(()) } else { Err(Failure::Unknown(Fault::ConnectionLost)) }
+    Ok(())
 }
 
 /// Runs several statements one after the other, and adds to `changed` the rows that each changed.
