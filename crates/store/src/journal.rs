@@ -1,6 +1,8 @@
 //! The journals of runs. An entry is appended with all that follows from it, or not at all.
 
-use sea_orm::sea_query::{Expr, ExprTrait, Query};
+use std::sync::LazyLock;
+
+use sea_orm::sea_query::{Expr, ExprTrait, Query, Value, Values};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use uuid::Uuid;
 
@@ -10,6 +12,7 @@ use crate::fault::{Failure, Fault};
 use crate::interrupts::{self, InterruptChange};
 use crate::run_snapshots::{self, RunSnapshot};
 use crate::runs::{FlowDefinition, NewRun, RunStanding, beginning, keep_definition};
+use crate::sql::{Known, Sql};
 use crate::store::Store;
 
 /// An entry of a journal.
@@ -277,7 +280,30 @@ pub enum JournalsOf {
     Programs(Vec<Uuid>),
 }
 
-fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
+/// The statement that appends an entry: its values are the run, and the number, time, kind and payload of the entry.
+static APPEND: LazyLock<Known> = LazyLock::new(|| {
+    // Of a run that was removed there is no id, and the entry is refused.
+    let of = Query::select()
+        .column(runs::Column::Id)
+        .from(runs::Entity)
+        .and_where(Expr::col(runs::Column::Id).eq(Uuid::nil()))
+        .to_owned();
+    let values: [Expr; 5] = [of.into(), 0_i64.into(), 0_i64.into(), 0_i16.into(), Vec::<u8>::new().into()];
+    let insert = Query::insert()
+        .into_table(journal::Entity)
+        .columns([
+            journal::Column::Run,
+            journal::Column::Number,
+            journal::Column::Time,
+            journal::Column::Kind,
+            journal::Column::Payload,
+        ])
+        .values_panic(values)
+        .to_owned();
+    Known::of(&Sql::from(insert))
+});
+
+fn statements(append: JournalAppend) -> Vec<Sql> {
     let JournalAppend {
         run,
         program,
@@ -292,29 +318,33 @@ fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
         definition,
         snapshot,
     } = append;
-    // Of a run that was removed there is no id, and the entry is refused.
-    let of = Query::select()
-        .column(runs::Column::Id)
-        .from(runs::Entity)
-        .and_where(Expr::col(runs::Column::Id).eq(run))
-        .to_owned();
-    let values: [Expr; 5] =
-        [of.into(), number.cast_signed().into(), time.0.into(), i16::from(kind).into(), payload.into()];
-    let insert = Query::insert()
-        .into_table(journal::Entity)
-        .columns([
-            journal::Column::Run,
-            journal::Column::Number,
-            journal::Column::Time,
-            journal::Column::Kind,
-            journal::Column::Payload,
-        ])
-        .values_panic(values)
-        .to_owned();
-    let mut statements = vec![insert.into()];
+    let values: [Value; 5] =
+        [run.into(), number.cast_signed().into(), time.0.into(), i16::from(kind).into(), payload.into()];
+    let mut statements = vec![Sql::Known(&APPEND, Values(values.into()))];
+    let change = change_row(run, standing.as_ref(), lease, definition.as_ref());
+    statements.extend(definition.map(keep_definition));
+    statements.extend(change);
+    for change in interrupts {
+        statements.extend(interrupts::change(run, number, time, program, change));
+    }
+    statements.extend(begins.into_iter().flat_map(beginning));
+    statements.extend(snapshot.map(|snapshot| run_snapshots::keep(run, snapshot)));
+    statements
+}
+
+/// The statement that changes the row of a run, if it is another one.
+fn change_row(
+    run: Uuid,
+    standing: Option<&RunStanding>,
+    lease: Option<(Uuid, Timestamp)>,
+    definition: Option<&FlowDefinition>,
+) -> Option<Sql> {
+    if standing.is_none() && lease.is_none() && definition.is_none() {
+        return None;
+    }
     let mut update = Query::update();
     update.table(runs::Entity).and_where(Expr::col(runs::Column::Id).eq(run));
-    if let Some(standing) = &standing {
+    if let Some(standing) = standing {
         update
             .value(runs::Column::Status, standing.status as i16)
             .value(runs::Column::Node, standing.node.as_deref())
@@ -323,23 +353,13 @@ fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
             .value(runs::Column::Ended, standing.ended.map(|ended| ended.0))
             .value(runs::Column::Deadline, standing.deadline.map(|deadline| deadline.0));
     }
-    if let Some((owner, until)) = &lease {
-        update.value(runs::Column::Owner, *owner).value(runs::Column::Lease, until.0);
+    if let Some((owner, until)) = lease {
+        update.value(runs::Column::Owner, owner).value(runs::Column::Lease, until.0);
     }
-    if let Some(definition) = &definition {
+    if let Some(definition) = definition {
         update.value(runs::Column::Definition, definition.hash.clone());
     }
-    let changes = standing.is_some() || lease.is_some() || definition.is_some();
-    statements.extend(definition.map(keep_definition));
-    if changes {
-        statements.push(update.into());
-    }
-    for change in interrupts {
-        statements.extend(interrupts::change(run, number, time, program, change));
-    }
-    statements.extend(begins.into_iter().flat_map(beginning));
-    statements.extend(snapshot.map(|snapshot| run_snapshots::keep(run, snapshot)));
-    statements
+    Some(update.into())
 }
 
 impl From<journal::Model> for JournalEntry {
