@@ -232,10 +232,10 @@ impl Writer {
         statements: &[&Sql],
         of: Option<ProgramKey>,
     ) -> Result<Vec<u64>, Failure> {
-        if self.is_alone() && statements.len() <= TOGETHER {
+        if self.is_alone() {
             return self.whole_transaction(statements).await;
         }
-        match of.filter(|_| !self.is_alone()) {
+        match of {
             // Heads come before the turn, always.
             Some(program) => drop(self.begin_appending([program]).await?),
             None => self.begin().await?,
@@ -244,7 +244,7 @@ impl Writer {
         self.finish(outcome).await
     }
 
-    /// A transaction of a file from its beginning to its end at once.
+    /// A transaction of a file, with its beginning and its end in the same ways to the thread that has the file.
     async fn whole_transaction(&mut self, statements: &[&Sql]) -> Result<Vec<u64>, Failure> {
         // Nothing has begun yet that would have to be taken back; to whoever asked it is the same.
         self.step(Step::BeforeCommit).await?;
