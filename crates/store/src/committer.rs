@@ -18,6 +18,7 @@ use tokio::sync::{Notify, oneshot};
 use uuid::Uuid;
 
 use crate::appending::{insert_all_entries, numbered};
+use crate::aside::{self, Aside};
 use crate::entity::heads;
 use crate::entry::{Entry, FIRST_SEQ, Head, ProgramKey};
 use crate::fault::{Failure, Fault};
@@ -113,6 +114,7 @@ pub struct Committer {
     queue: Arc<Queue>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) holders: Holders,
+    aside: Option<Arc<Aside>>,
 }
 
 #[derive(Debug, Default)]
@@ -187,6 +189,16 @@ impl Committer {
         }
     }
 
+    /// Runs a statement at once on this thread, if nobody else writes or waits to, and answers whether it is stored. If not, it is to
+    /// be written, and may run twice then.
+    pub(crate) fn store_at_once(&self, statements: &[Sql]) -> bool {
+        let (Some(aside), [Sql::Known(known, values)]) = (&self.aside, statements) else { return false };
+        if !aside::may_wait() {
+            return false;
+        }
+        self.queue.step_in().is_some_and(|_turn| aside.run(known, values))
+    }
+
     /// Runs statements in one transaction when nothing more urgent waits; in order with other background writing.
     pub(crate) async fn write_in_background(&self, statements: Vec<Sql>) -> Result<Vec<u64>, Failure> {
         let (reply, answer) = oneshot::channel();
@@ -214,9 +226,13 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    pub(crate) fn new(writer: Writer, lock: Option<Lock>) -> (Committer, Self) {
-        let committer =
-            Committer { queue: Arc::default(), counters: Arc::default(), holders: Holders::default() };
+    pub(crate) fn new(writer: Writer, lock: Option<Lock>, aside: Option<Aside>) -> (Committer, Self) {
+        let committer = Committer {
+            queue: Arc::default(),
+            counters: Arc::default(),
+            holders: Holders::default(),
+            aside: aside.map(Arc::new),
+        };
         committer.counters.connections.store(writer.opened(), Ordering::Relaxed);
         let this = Self { committer: committer.clone(), writer, heads: HashMap::new(), lock };
         (committer, this)
@@ -237,6 +253,10 @@ impl Loop {
                 Work::Background(write) => self.write_in_background(write).await,
             }
             self.committer.counters.connections.store(self.writer.opened(), Ordering::Relaxed);
+        }
+        // The last connection folds the write-ahead log into the file, and this is it.
+        if let Some(aside) = &self.committer.aside {
+            aside.close();
         }
         self.writer.disconnect().await;
         drop(guard);

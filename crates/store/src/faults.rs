@@ -79,6 +79,11 @@ impl Faults {
         Self { loses: Some(Arc::new(loses)), ..self }
     }
 
+    /// Whether somebody is asked at the steps of the write path.
+    pub(crate) fn has_steps(&self) -> bool {
+        self.at.is_some()
+    }
+
     pub(crate) async fn at(&self, step: Step) -> Result<(), Failure> {
         let Some(hook) = &self.at else { return Ok(()) };
         match hook(step) {

@@ -84,7 +84,11 @@ impl Store {
     /// See [`JournalError`]; nothing is stored then.
     pub async fn append_to_journal(&self, append: JournalAppend) -> Result<(), JournalError> {
         let (run, number, payload) = (append.run, append.number, append.payload.clone());
-        match self.committer().write(statements(append), None).await {
+        let statements = statements(append);
+        if self.committer().store_at_once(&statements) {
+            return Ok(());
+        }
+        match self.committer().write(statements, None).await {
             Ok(_) => Ok(()),
             Err(Failure::Clash) => {
                 // A statement whose answer was lost has run before.

@@ -1,7 +1,8 @@
 //! Keeps the logs, objects and snapshots of programs in a database.
 //!
 //! Everything that happens to a program is one row of one table, the log; an acknowledged row is on the disk. All
-//! writing goes through one connection that the [`Committer`] owns; reading goes through a small pool. The store speaks
+//! writing goes through one connection that the [`Committer`] owns, or through another one while that has nothing to do; reading goes
+//! through a small pool. The store speaks
 //! in rows: edits, counts and trie chunks are opaque bytes to it. It must not know what a program means, nor what time
 //! it is.
 //!
@@ -12,6 +13,7 @@
 
 mod actors;
 mod appending;
+mod aside;
 pub mod backup;
 mod case_results;
 mod cases;

@@ -8,6 +8,7 @@ use sea_orm::DatabaseConnection;
 use sea_orm::sqlx::Database;
 use sea_orm::sqlx::pool::PoolOptions;
 
+use crate::aside::Aside;
 use crate::fault::Fault;
 use crate::location::Location;
 use crate::lock::{Holder, Lock};
@@ -17,6 +18,8 @@ use crate::writer::Access;
 pub(crate) struct Ready {
     /// How the one connection that writes reaches it.
     pub(crate) access: Access,
+    /// The other way to a file, for one who writes alone.
+    pub(crate) aside: Option<Aside>,
     /// The connections that read.
     pub(crate) reader: DatabaseConnection,
     /// Keeps other processes from a file.

@@ -43,7 +43,7 @@ pub(crate) async fn open(url: &PostgresUrl, options: &Options) -> Result<Ready, 
     };
     let reader = open_readers(&writing, options).await.map_err(failed)?;
     let access = Access::Postgres { options: Box::new(writing), patience: options.busy_timeout };
-    Ok(Ready { access, reader, lock: None, location, is_new: schema == Schema::Missing })
+    Ok(Ready { access, aside: None, reader, lock: None, location, is_new: schema == Schema::Missing })
 }
 
 /// The connections that read. They cannot write by mistake.

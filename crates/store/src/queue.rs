@@ -18,6 +18,9 @@ pub(crate) const MAX_ROWS: usize = 256;
 /// The most statements of writes that go into one transaction.
 const MAX_STATEMENTS: usize = 256;
 
+/// How many writes have to be alone, one after the other, before somebody who writes is taken to be.
+const ALONE: u32 = 16;
+
 /// The most bytes of a batch of several appends.
 const MAX_BYTES: usize = 4 << 20;
 
@@ -80,6 +83,32 @@ struct Lanes {
     background: VecDeque<Write>,
     background_is_next: bool,
     closed: bool,
+    /// The committer has taken something, and not asked for more yet.
+    at_work: bool,
+    /// Somebody writes without the committer, which takes nothing meanwhile.
+    stepped_in: bool,
+    /// How many writes have yet to be alone.
+    crowd: u32,
+}
+
+/// A turn of somebody who writes without the committer; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct SteppedIn<'a>(&'a Queue);
+
+impl Drop for SteppedIn<'_> {
+    fn drop(&mut self) {
+        let mut lanes = self.0.lock();
+        lanes.stepped_in = false;
+        let has_company = !lanes.is_empty();
+        if has_company {
+            lanes.crowd = ALONE;
+        }
+        let wakes = has_company || lanes.closed;
+        drop(lanes);
+        if wakes {
+            self.0.wake.notify_one();
+        }
+    }
 }
 
 impl Queue {
@@ -126,15 +155,30 @@ impl Queue {
         loop {
             {
                 let mut lanes = self.lock();
-                if let Some(work) = lanes.next() {
-                    return Some(work);
-                }
-                if lanes.closed {
-                    return None;
+                lanes.at_work = false;
+                if !lanes.stepped_in {
+                    if let Some(work) = lanes.next() {
+                        lanes.at_work = true;
+                        return Some(work);
+                    }
+                    if lanes.closed {
+                        return None;
+                    }
                 }
             }
             self.wake.notified().await;
         }
+    }
+
+    /// A turn for somebody who writes without the committer, if nobody else does or waits to, and that was so for a while: those who
+    /// are not alone are stored together.
+    pub(crate) fn step_in(&self) -> Option<SteppedIn<'_>> {
+        let mut lanes = self.lock();
+        if lanes.closed || lanes.at_work || lanes.stepped_in || lanes.crowd > 0 || !lanes.is_empty() {
+            return None;
+        }
+        lanes.stepped_in = true;
+        Some(SteppedIn(self))
     }
 
     fn lock(&self) -> MutexGuard<'_, Lanes> {
@@ -143,6 +187,10 @@ impl Queue {
 }
 
 impl Lanes {
+    fn is_empty(&self) -> bool {
+        self.jobs.is_empty() && self.background.is_empty()
+    }
+
     fn next(&mut self) -> Option<Work> {
         let background = self.background_is_next || self.jobs.is_empty();
         if background && let Some(write) = self.background.pop_front() {
@@ -154,7 +202,11 @@ impl Lanes {
             Job::Append(pending) => Some(Work::Batch(self.batch(pending))),
             Job::Held(hold) => Some(Work::Held(hold)),
             Job::Create(creation, reply) => Some(Work::Create(creation, reply)),
-            Job::Write(write) => Some(Work::Writes(self.writes(write))),
+            Job::Write(write) => {
+                let writes = self.writes(write);
+                self.crowd = if writes.len() > 1 { ALONE } else { self.crowd.saturating_sub(1) };
+                Some(Work::Writes(writes))
+            }
         }
     }
 
@@ -191,5 +243,43 @@ impl Lanes {
             batch.push(pending);
         }
         batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn write() -> Job {
+        let (reply, _) = oneshot::channel();
+        Job::Write(Write { statements: Vec::new(), program: None, reply })
+    }
+
+    #[tokio::test]
+    async fn who_is_alone_steps_in() {
+        let queue = Queue::default();
+        let turn = queue.step_in().expect("nobody writes");
+        assert!(queue.step_in().is_none(), "somebody has stepped in");
+        queue.push(write()).expect("it is open");
+        assert!(queue.next().now_or_never().is_none(), "the committer waits for whoever has stepped in");
+        drop(turn);
+        assert!(matches!(queue.next().await, Some(Work::Writes(writes)) if writes.len() == 1));
+        assert!(queue.step_in().is_none(), "the committer is at work");
+        assert!(queue.next().now_or_never().is_none());
+        for _ in 1..ALONE {
+            assert!(queue.step_in().is_none(), "there was company just now");
+            queue.push(write()).expect("it is open");
+            assert!(queue.next().await.is_some());
+            assert!(queue.next().now_or_never().is_none());
+        }
+        assert!(queue.step_in().is_some());
+        queue.push(write()).expect("it is open");
+        assert!(queue.step_in().is_none(), "somebody waits");
+        queue.close();
+        assert!(queue.next().await.is_some());
+        assert!(queue.next().await.is_none());
+        assert!(queue.step_in().is_none(), "it is closed");
     }
 }

@@ -36,7 +36,8 @@ impl Known {
         Self { sqlite: text(Dialect::Sqlite), postgres: text(Dialect::Postgres) }
     }
 
-    fn text(&self, dialect: Dialect) -> &str {
+    /// Its text.
+    pub(crate) fn text(&self, dialect: Dialect) -> &str {
         match dialect {
             Dialect::Sqlite => &self.sqlite,
             Dialect::Postgres => &self.postgres,

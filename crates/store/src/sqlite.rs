@@ -11,6 +11,7 @@ use sea_orm::{
     TransactionOptions, TransactionTrait,
 };
 
+use crate::aside::Aside;
 use crate::entity_values;
 use crate::fault::Fault;
 use crate::location::Location;
@@ -25,6 +26,13 @@ const APPLICATION_ID: i32 = 0x6c6d_6c67;
 
 /// A multi-row insert has a statement for every number of rows up to 256, and there are others.
 const CACHED_STATEMENTS: usize = 512;
+
+/// How many pages of the write-ahead log are written before it is folded into the file: four times the default, for fewer pauses, at
+/// 16 MB of log.
+pub(crate) const LOG_PAGES: u32 = 4_000;
+
+/// To how many bytes the log is cut that has grown for as long as somebody read what was before, such as a backup.
+pub(crate) const LOG_BYTES: u32 = 67_108_864;
 
 /// Opens a file, made if there is none; no other process has it then.
 pub(crate) async fn open(path: &Path, options: &Options) -> Result<Ready, OpenError> {
@@ -46,7 +54,10 @@ pub(crate) async fn open(path: &Path, options: &Options) -> Result<Ready, OpenEr
     let reader = open_readers(&path, options.readers).await.map_err(|source| failed(&path, source))?;
     let writing = writer_options(&path).busy_timeout(options.busy_timeout);
     let place = Place::of(&path).map_err(|source| OpenError::Path { path: path.clone(), source })?;
+    // Whoever is asked at the steps of a write is asked at all of them.
+    let aside = (!options.faults.has_steps()).then(|| Aside::new(&path, place.clone()));
     Ok(Ready {
+        aside,
         access: Access::Sqlite(Box::new(writing), place),
         reader,
         lock: Some(lock),
@@ -167,10 +178,8 @@ fn writer_options(path: &Path) -> SqliteConnectOptions {
         .journal_mode(SqliteJournalMode::Wal)
         // A commit is on the disk before it is answered.
         .synchronous(SqliteSynchronous::Full)
-        // Four times the default: fewer pauses, at 16 MB of log.
-        .pragma("wal_autocheckpoint", "4000")
-        // It grows for as long as somebody reads what was before, such as a backup, and is cut to this much afterwards.
-        .pragma("journal_size_limit", "67108864")
+        .pragma("wal_autocheckpoint", LOG_PAGES.to_string())
+        .pragma("journal_size_limit", LOG_BYTES.to_string())
         .statement_cache_capacity(CACHED_STATEMENTS)
 }
 

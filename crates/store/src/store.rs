@@ -50,7 +50,7 @@ impl Options {
     }
 }
 
-/// An open database: one writing connection, a few that read.
+/// An open database: a writing connection, another one of a file for whoever writes alone, a few that read.
 ///
 /// Dropping it ends it as well as [`Store::close`] does, but later and without a word about errors.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Store {
     ///
     /// See [`OpenError`]: among others another process that has it open, and a schema that is newer than this binary.
     pub async fn open(options: Options) -> Result<Self, OpenError> {
-        let Ready { access, reader, lock, location, is_new } = match &options.location {
+        let Ready { access, aside, reader, lock, location, is_new } = match &options.location {
             Location::File(path) => sqlite::open(path, &options).await?,
             Location::Postgres(url) => postgres::open(url, &options).await?,
         };
@@ -85,7 +85,7 @@ impl Store {
             .connect()
             .await
             .map_err(|failure| OpenError::Database { location: location.clone(), source: failure.into() })?;
-        let (committer, work) = Loop::new(writer, lock);
+        let (committer, work) = Loop::new(writer, lock, aside);
         let writing = tokio::spawn(work.run());
         let writing = Mutex::new(Some(writing));
         let reader = Reader::new(reader, options.faults.clone());
