@@ -1,7 +1,8 @@
 //! The group committer: puts what is queued, of all programs and callers, into one multi-row insert.
 //!
 //! A batch is one statement, which is one transaction, so all of it is stored or nothing. There is no lingering: while
-//! one batch is being written the next one collects. The committer knows how long every log is and refuses an append
+//! one batch is being written the next one collects. Only where writes came together before, tasks that are ready to write have the
+//! thread first. The committer knows how long every log is and refuses an append
 //! that does not continue it; so when an append fails, those behind it that were built on it fail too, wherever they
 //! are queued, and a log never has a gap. How that is stored is in `appending`.
 

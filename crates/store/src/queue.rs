@@ -152,11 +152,13 @@ impl Queue {
 
     /// Waits for work; `None` when the queue is closed and empty.
     pub(crate) async fn next(&self) -> Option<Work> {
+        let mut has_waited = false;
         loop {
-            {
+            let waits = {
                 let mut lanes = self.lock();
                 lanes.at_work = false;
-                if !lanes.stepped_in {
+                let waits = !has_waited && lanes.expects_company();
+                if !lanes.stepped_in && !waits {
                     if let Some(work) = lanes.next() {
                         lanes.at_work = true;
                         return Some(work);
@@ -165,8 +167,15 @@ impl Queue {
                         return None;
                     }
                 }
+                waits
+            };
+            if waits {
+                // Those whose writes were stored last are about to write again, and have not had the thread yet.
+                has_waited = true;
+                tokio::task::yield_now().await;
+            } else {
+                self.wake.notified().await;
             }
-            self.wake.notified().await;
         }
     }
 
@@ -189,6 +198,11 @@ impl Queue {
 impl Lanes {
     fn is_empty(&self) -> bool {
         self.jobs.is_empty() && self.background.is_empty()
+    }
+
+    /// Whether a write is next, of many that come at the same time.
+    fn expects_company(&self) -> bool {
+        self.crowd > 0 && matches!(self.jobs.front(), Some(Job::Write(_)))
     }
 
     fn next(&mut self) -> Option<Work> {
@@ -248,6 +262,8 @@ impl Lanes {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use futures_util::FutureExt;
 
     use super::*;
@@ -281,5 +297,19 @@ mod tests {
         assert!(queue.next().await.is_some());
         assert!(queue.next().await.is_none());
         assert!(queue.step_in().is_none(), "it is closed");
+    }
+
+    #[tokio::test]
+    async fn those_who_write_at_the_same_time_write_together() {
+        let queue = Queue::default();
+        for writes in [1, 2] {
+            (0..writes).for_each(|_| queue.push(write()).expect("it is open"));
+            assert!(queue.next().now_or_never().flatten().is_some(), "nobody is waited for");
+        }
+        queue.push(write()).expect("it is open");
+        let mut next = pin!(queue.next());
+        assert!(next.as_mut().now_or_never().is_none(), "the others have not come yet");
+        queue.push(write()).expect("it is open");
+        assert!(matches!(next.await, Some(Work::Writes(writes)) if writes.len() == 2));
     }
 }
