@@ -146,6 +146,11 @@ impl Flows {
         self.stuck().remove(&run);
     }
 
+    /// Whether somebody is told of what is not stored.
+    fn has_listeners(&self) -> bool {
+        self.passing.receiver_count() > 0
+    }
+
     fn is_scheduled(&self) -> bool {
         self.scheduled.load(Ordering::SeqCst)
     }

@@ -350,7 +350,9 @@ impl Engine {
             (state, machine.failures(&task.place).to_vec())
         };
         let started = self.now();
-        live.pass(self, Passing::begun(live.id, &task.node, task.attempt, started));
+        if self.0.flows.has_listeners() {
+            live.pass(self, Passing::begun(live.id, &task.node, task.attempt, started));
+        }
         let mut work = Work::new(self, live, task, failures);
         let Some(code) = &live.code else { return Err(Halt::Lost(other_version(&live.flow))) };
         let executed = code.execute(&task.node, &state, &mut work);
