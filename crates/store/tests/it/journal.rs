@@ -114,7 +114,7 @@ async fn and_where_there_is_one_thread() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn entries_of_many_runs_are_stored_while_programs_change() {
     const RUNS: usize = 8;
-    let Fixture { db, store, actor } = Fixture::new().await;
+    let Fixture { db: _db, store, actor } = Fixture::new().await;
     let program = create(&store, "beside", actor).await;
     let store = Arc::new(store);
     let mut work = JoinSet::new();
@@ -140,5 +140,4 @@ async fn entries_of_many_runs_are_stored_while_programs_change() {
     assert_eq!(runs, RUNS);
     assert_eq!(seqs(&store, program).await, (1..=40).collect::<Vec<_>>());
     store.close().await.unwrap();
-    drop(db);
 }
