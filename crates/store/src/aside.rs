@@ -96,3 +96,48 @@ fn parameter(value: &Value) -> Option<ToSqlOutput<'_>> {
     };
     Some(ToSqlOutput::Borrowed(value))
 }
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::sea_query::{Alias, Expr, Query};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::sql::Sql;
+
+    fn values(id: Uuid, number: i64) -> Values {
+        Values(vec![id.into(), number.into(), b"said".to_vec().into()])
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_statement_is_stored_or_goes_the_usual_way() {
+        assert!(may_wait());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.db");
+        let beside = Connection::open(&path).unwrap();
+        beside.pragma_update(None, "journal_mode", "WAL").unwrap();
+        beside.execute_batch("CREATE TABLE kept (id blob UNIQUE, number integer, payload blob)").unwrap();
+        let mut insert = Query::insert();
+        insert
+            .into_table(Alias::new("kept"))
+            .columns(["id", "number", "payload"].map(Alias::new))
+            .values_panic(values(Uuid::nil(), 0).0.into_iter().map(Expr::val));
+        let known = Known::of(&Sql::from(insert));
+        let aside = Aside::new(&path, Place::of(&path).unwrap());
+        let id = Uuid::now_v7();
+        assert!(aside.run(&known, &values(id, 1)));
+        assert!(!aside.run(&known, &values(id, 2)), "another one has the id");
+        assert!(aside.run(&known, &values(Uuid::now_v7(), 4)));
+        let count = "SELECT sum(number) FROM kept WHERE payload = x'73616964'";
+        assert_eq!(beside.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 5);
+        let first = "SELECT id FROM kept WHERE number = 1";
+        assert_eq!(beside.query_row(first, [], |row| row.get::<_, Vec<u8>>(0)).unwrap(), id.as_bytes());
+        std::fs::rename(&path, folder.path().join("other.db")).unwrap();
+        assert!(!aside.run(&known, &values(Uuid::now_v7(), 8)), "the file was moved");
+    }
+
+    #[tokio::test]
+    async fn a_runtime_of_one_thread_has_none_to_spare() {
+        assert!(!may_wait());
+    }
+}
