@@ -1,12 +1,12 @@
 //! `lmlang blame`: who changed each part of something last, in which revision, and why.
 
-use std::collections::BTreeMap;
-use std::vec::IntoIter;
+mod walk;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{About, Client, Page, Part, with_client};
+use crate::client::{About, Page, Part, with_client};
+use crate::commands::blame::walk::{Contract, Place, Region, Walk};
 use crate::commands::history::{Author, Numbered};
 use crate::commands::show::kind;
 use crate::error::Error;
@@ -44,8 +44,8 @@ const ENTITY: &str = "query($id: ID, $at: String, $of: String!) {
     entity(of: $of) {
       kind: __typename id
       ... on Module { ref }
-      ... on Function { ref body { ref } contracts { id ref region { ref } } }
-      ... on TypeDef { ref contracts { id ref region { ref } } }
+      ... on Function { ref body { ref id } contracts { id ref region { ref id } } nodes(first: 0) { totalCount } }
+      ... on TypeDef { ref contracts { id ref region { ref id } } }
       ... on Storage { ref }
       ... on Contract { ref }
       ... on ComputeNode { ref }
@@ -57,17 +57,6 @@ const FUNCTIONS: &str = "query($id: ID, $at: String, $module: String, $first: In
   program(id: $id, at: $at) {
     functions(module: $module, first: $first, after: $after) {
       nodes { id ref } pageInfo { hasNextPage endCursor }
-    }
-  }
-}";
-
-const NODES: &str = "query($id: ID, $at: String, $function: String, $first: Int!, $after: String) {
-  program(id: $id, at: $at) {
-    function(ref: $function) {
-      nodes(first: $first, after: $after) {
-        nodes { id ref index region { ref } regions(first: 100) { nodes { ref } } }
-        pageInfo { hasNextPage endCursor }
-      }
     }
   }
 }";
@@ -100,38 +89,22 @@ struct Asked {
     /// None of what has no provenance.
     #[serde(rename = "ref")]
     of: Option<String>,
-    body: Option<Named>,
+    body: Option<Region>,
     #[serde(default)]
     contracts: Vec<Contract>,
+    /// Those of a function.
+    nodes: Option<Count>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Named {
-    #[serde(rename = "ref")]
-    of: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Contract {
-    id: String,
-    #[serde(rename = "ref")]
-    of: String,
-    region: Named,
+#[serde(rename_all = "camelCase")]
+struct Count {
+    total_count: u64,
 }
 
 #[derive(Debug, Deserialize)]
 struct OfModule {
     functions: Page<Stub>,
-}
-
-#[derive(Debug, Deserialize)]
-struct OfFunction {
-    function: Nodes,
-}
-
-#[derive(Debug, Deserialize)]
-struct Nodes {
-    nodes: Page<Node>,
 }
 
 /// A function of a module.
@@ -140,30 +113,6 @@ struct Stub {
     id: String,
     #[serde(rename = "ref")]
     of: String,
-}
-
-/// A node, and where it stands.
-#[derive(Debug, Deserialize)]
-struct Node {
-    id: String,
-    #[serde(rename = "ref")]
-    of: String,
-    index: u64,
-    region: Named,
-    regions: Regions,
-}
-
-#[derive(Debug, Deserialize)]
-struct Regions {
-    nodes: Vec<Named>,
-}
-
-/// A part, by its place in the text.
-#[derive(Debug, PartialEq, Eq)]
-struct Place {
-    id: String,
-    of: String,
-    depth: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -209,8 +158,7 @@ struct Modified {
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let (revision, part) = with_client(settings, Missing::Refuse, async |client| {
         let pinned = Pinned::find(client, &args.program, &args.view).await?;
-        let places = places(&pinned, &args.of).await?;
-        let part = args.part(client, places).await?;
+        let part = args.part(&pinned).await?;
         Ok((pinned.revision, part))
     })?;
     let mut json = part.json(Blamed::json);
@@ -223,105 +171,87 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     Ok(Exit::Success)
 }
 
-/// What something is made of, in the order of its text.
-async fn places(pinned: &Pinned<'_>, given: &str) -> Result<Vec<Place>, Error> {
-    let mut variables = pinned.variables();
-    variables["of"] = given.into();
-    let answer: About<OfEntity> = pinned.client.ask(ENTITY, &variables).await?;
-    let Asked { kind, id, of, body, contracts } = answer.program.entity;
-    let Some(of) = of else {
-        return Err(Error::Input(format!("nothing is recorded of `{given}` alone: ask about its function")));
-    };
-    let mut places = vec![Place { id, of: of.clone(), depth: 0 }];
-    match kind.as_str() {
-        "Module" => {
-            let mut variables = pinned.variables();
-            variables["module"] = of.into();
-            let page = |answer: About<OfModule>| answer.program.functions;
-            let (functions, _) = pinned.client.list(FUNCTIONS, variables, usize::MAX, page).await?;
-            places.extend(functions.into_iter().map(|Stub { id, of }| Place { id, of, depth: 1 }));
-        }
-        "Function" => {
-            let mut variables = pinned.variables();
-            variables["function"] = of.into();
-            let page = |answer: About<OfFunction>| answer.program.function.nodes;
-            let (nodes, _) = pinned.client.list(NODES, variables, usize::MAX, page).await?;
-            places.extend(in_order(contracts, body, nodes));
-        }
-        // The nodes of an invariant are of no function that was written.
-        _ => {
-            places.extend(contracts.into_iter().map(|Contract { id, of, .. }| Place { id, of, depth: 1 }));
-        }
-    }
-    Ok(places)
-}
-
-/// The contracts and nodes of a function as they stand in its text.
-fn in_order(contracts: Vec<Contract>, body: Option<Named>, nodes: Vec<Node>) -> Vec<Place> {
-    let mut regions: BTreeMap<String, Vec<Node>> = BTreeMap::new();
-    for node in nodes {
-        regions.entry(node.region.of.clone()).or_default().push(node);
-    }
-    for nodes in regions.values_mut() {
-        nodes.sort_by_key(|node| node.index);
-    }
-    let mut places = Vec::new();
-    for Contract { id, of, region } in contracts {
-        places.push(Place { id, of, depth: 1 });
-        walk(&region.of, 2, &mut regions, &mut places);
-    }
-    if let Some(body) = body {
-        walk(&body.of, 1, &mut regions, &mut places);
-    }
-    // Of more regions of one node than a page holds.
-    while let Some(region) = regions.keys().next().cloned() {
-        walk(&region, 1, &mut regions, &mut places);
-    }
-    places
-}
-
-/// The nodes of a region, each with those of the regions that it owns.
-fn walk(region: &str, depth: usize, regions: &mut BTreeMap<String, Vec<Node>>, places: &mut Vec<Place>) {
-    let mut open: Vec<(usize, IntoIter<Node>)> = Vec::new();
-    open.extend(regions.remove(region).map(|nodes| (depth, nodes.into_iter())));
-    while let Some((depth, nodes)) = open.last_mut() {
-        let depth = *depth;
-        let Some(Node { id, of, regions: inner, .. }) = nodes.next() else {
-            open.pop();
-            continue;
-        };
-        places.push(Place { id, of, depth });
-        for region in inner.nodes.iter().rev() {
-            open.extend(regions.remove(&region.of).map(|nodes| (depth + 1, nodes.into_iter())));
-        }
-    }
+/// Parts of something in the order of its text, as many of them as are wanted.
+#[derive(Debug)]
+struct Places {
+    items: Vec<Place>,
+    more: bool,
+    total: u64,
 }
 
 impl Args {
     /// The part of a list that is wanted, with where each comes from.
-    async fn part(&self, client: &Client, places: Vec<Place>) -> Result<Part<Blamed>, Error> {
-        let total = places.len();
-        let begin = match &self.after {
-            None => 0,
-            Some(after) => match places.iter().position(|place| place.of == *after) {
-                Some(found) => found + 1,
-                None => {
-                    let told = format!("`{after}` is no part of `{}`: expected a ref of one", self.of);
-                    return Err(Error::Input(told));
-                }
-            },
-        };
-        let wanted: Vec<Place> = places.into_iter().skip(begin).take(self.limit as usize).collect();
-        let more = begin + wanted.len() < total;
+    async fn part(&self, pinned: &Pinned<'_>) -> Result<Part<Blamed>, Error> {
+        let Places { items: wanted, more, total } = self.places(pinned).await?;
         let next = wanted.last().filter(|_| more).map(|last| last.of.clone());
         let mut items = Vec::with_capacity(wanted.len());
         for places in wanted.chunks(AT_A_TIME) {
             let ids: Vec<&str> = places.iter().map(|place| place.id.as_str()).collect();
-            let found: Found = client.ask(PARTS, &json!({ "ids": ids })).await?;
+            let found: Found = pinned.client.ask(PARTS, &json!({ "ids": ids })).await?;
             let found = found.nodes.into_iter().zip(places);
             items.extend(found.filter_map(|(found, place)| Some(Blamed { depth: place.depth, ..found? })));
         }
-        Ok(Part { items, next, total: Some(total as u64) })
+        Ok(Part { items, next, total: Some(total) })
+    }
+
+    /// Which parts are wanted. Of a function no more is asked for than what stands around these.
+    async fn places(&self, pinned: &Pinned<'_>) -> Result<Places, Error> {
+        let mut variables = pinned.variables();
+        variables["of"] = self.of.as_str().into();
+        let answer: About<OfEntity> = pinned.client.ask(ENTITY, &variables).await?;
+        let Asked { kind, id, of, body, contracts, nodes } = answer.program.entity;
+        let Some(of) = of else {
+            let told = format!("nothing is recorded of `{}` alone: ask about its function", self.of);
+            return Err(Error::Input(told));
+        };
+        let whole = Place { id, of: of.clone(), depth: 0 };
+        match kind.as_str() {
+            "Module" => {
+                let mut variables = pinned.variables();
+                variables["module"] = of.into();
+                let page = |answer: About<OfModule>| answer.program.functions;
+                let (functions, _) = pinned.client.list(FUNCTIONS, variables, usize::MAX, page).await?;
+                let functions = functions.into_iter().map(|Stub { id, of }| Place { id, of, depth: 1 });
+                self.among(std::iter::once(whole).chain(functions).collect())
+            }
+            "Function" => {
+                let nodes = nodes.map_or(0, |nodes| nodes.total_count);
+                let total = 1 + contracts.len() as u64 + nodes;
+                let begun = match &self.after {
+                    None => Some(Walk::whole(pinned, whole, contracts, body)),
+                    Some(after) => Walk::behind(pinned, after, &of, contracts, body).await?,
+                };
+                let mut walk = begun.ok_or_else(|| self.no_part())?;
+                let (items, more) = walk.take(self.limit as usize).await?;
+                Ok(Places { items, more, total })
+            }
+            // The nodes of an invariant are of no function that was written.
+            _ => {
+                let contracts =
+                    contracts.into_iter().map(|Contract { id, of, .. }| Place { id, of, depth: 1 });
+                self.among(std::iter::once(whole).chain(contracts).collect())
+            }
+        }
+    }
+
+    /// The parts that are wanted of all that there are.
+    fn among(&self, places: Vec<Place>) -> Result<Places, Error> {
+        let total = places.len();
+        let begin = match &self.after {
+            None => 0,
+            Some(after) => {
+                let found = places.iter().position(|place| place.of == *after);
+                found.ok_or_else(|| self.no_part())? + 1
+            }
+        };
+        let items: Vec<Place> = places.into_iter().skip(begin).take(self.limit as usize).collect();
+        let more = begin + items.len() < total;
+        Ok(Places { items, more, total: total as u64 })
+    }
+
+    fn no_part(&self) -> Error {
+        let after = self.after.as_deref().unwrap_or_default();
+        Error::Input(format!("`{after}` is no part of `{}`: expected a ref of one", self.of))
     }
 }
 
@@ -367,39 +297,5 @@ impl Blamed {
             (None, Some(text)) => first_line(text),
             (None, None) => path.to_owned(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn named(of: &str) -> Named {
-        Named { of: of.to_owned() }
-    }
-
-    fn node(of: &str, region: &str, index: u64, inner: &[&str]) -> Node {
-        let regions = Regions { nodes: inner.iter().map(|of| named(of)).collect() };
-        Node { id: String::new(), of: of.to_owned(), index, region: named(region), regions }
-    }
-
-    /// Refs grow with time, not with the place in the text.
-    #[test]
-    fn parts_stand_in_the_order_of_the_text() {
-        let contract = Contract { id: String::new(), of: "k1".to_owned(), region: named("g2") };
-        let nodes = vec![
-            node("n5", "g1", 1, &["g4", "g3"]),
-            node("n6", "g3", 0, &[]),
-            node("n7", "g4", 0, &[]),
-            node("n8", "g1", 2, &[]),
-            node("n9", "g1", 0, &[]),
-            node("n10", "g2", 0, &[]),
-            node("n11", "g9", 0, &[]),
-        ];
-        let places = in_order(vec![contract], Some(named("g1")), nodes);
-        let seen: Vec<(&str, usize)> = places.iter().map(|place| (place.of.as_str(), place.depth)).collect();
-        let expect: [(&str, usize); 8] =
-            [("k1", 1), ("n10", 2), ("n9", 1), ("n5", 1), ("n7", 2), ("n6", 2), ("n8", 1), ("n11", 1)];
-        assert_eq!(seen, expect);
     }
 }
