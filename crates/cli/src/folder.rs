@@ -7,6 +7,7 @@ use std::{fs, io};
 use lmlang_interp::{Entry, Files, Written};
 
 use crate::error::Error;
+use crate::replacing::replace;
 
 /// A folder on the disk.
 #[derive(Debug)]
@@ -127,7 +128,7 @@ fn put(path: &Path, entry: &Entry) -> Result<(), Error> {
             if path.is_dir() {
                 remove(path)?;
             }
-            fs::write(path, content).map_err(cannot_write(path))
+            replace(path, content).map_err(cannot_write(path))
         }
     }
 }

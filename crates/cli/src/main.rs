@@ -33,6 +33,7 @@ mod pinned;
 mod proposed;
 mod reference;
 mod remote;
+mod replacing;
 mod running;
 mod samples;
 mod session;

@@ -8,6 +8,7 @@ use lmlang_ir::RefAllocator;
 use lmlang_ir::text::{Detail, print_program};
 
 use crate::error::Error;
+use crate::replacing::replace;
 
 /// What a file holds, by the end of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,9 +157,9 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source })
 }
 
-/// Writes a file.
+/// Writes a file, or replaces the one that is there.
 pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
-    fs::write(path, content).map_err(|source| Error::Write { path: path.to_owned(), source })
+    replace(path, content.as_ref()).map_err(|source| Error::Write { path: path.to_owned(), source })
 }
 
 /// The first paragraph of the comment that a text begins with, on one line; empty without.

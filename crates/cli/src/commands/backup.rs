@@ -18,6 +18,7 @@ use crate::client::{selector, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, bar, columns, counted, say};
+use crate::replacing::sync_folder;
 use crate::session::{Missing, block_on, open_alone};
 use crate::settings::Settings;
 
@@ -335,17 +336,4 @@ impl Drop for Part {
             fs::remove_file(&self.path).ok();
         }
     }
-}
-
-/// A file's name is on the disk when its folder is.
-#[cfg(unix)]
-fn sync_folder(of: &Path) -> io::Result<()> {
-    let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
-}
-
-/// Elsewhere a folder cannot be opened as a file, and the file system keeps names by itself.
-#[cfg(not(unix))]
-fn sync_folder(_of: &Path) -> io::Result<()> {
-    Ok(())
 }

@@ -103,6 +103,25 @@ fn fmt_changes_the_layout_and_nothing_else() {
     assert_eq!(place.read("wrong.lm"), WRONG);
 }
 
+/// A file may have 4 KiB then, and what cannot be written is an error.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_written_to_its_end_stays_as_it_was() {
+    let place = Place::new();
+    let comments = "; about f\n".repeat(3_000);
+    let wide = format!("module m\n{comments}func f(a:i32)->(i32){{\nreturn a }}\n");
+    place.write("m.lm", &wide);
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" fmt m.lm", crate::tool::LMLANG]);
+    command.current_dir(place.path()).env_clear().env("HOME", place.path());
+    let done = command.output().expect("there is a shell");
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(!done.status.success() && told.contains("[IO]"), "{told}");
+    assert_eq!(place.read("m.lm"), wide);
+    let left = std::fs::read_dir(place.path()).expect("the folder is there").count();
+    assert_eq!(left, 1, "nothing is left beside it");
+}
+
 #[test]
 fn examples_are_laid_out() {
     let files = std::fs::read_dir(crate::tool::root().join("examples")).expect("there are examples");
