@@ -47,6 +47,8 @@ pub(crate) struct Reply {
     pub(crate) revision: Option<String>,
     pub(crate) outcome: Option<&'static str>,
     pub(crate) counts: BTreeMap<&'static str, u64>,
+    /// What later calls name by these: `run_id`.
+    pub(crate) ids: BTreeMap<&'static str, String>,
     /// What is said in any case.
     pub(crate) intro: Vec<String>,
     pub(crate) items: Vec<Item>,
@@ -273,7 +275,12 @@ impl Reply {
             next_cursor: cursor.map(str::to_owned),
             errors: Some(errors).filter(|errors| !errors.is_empty()),
         };
-        json!(summary)
+        let mut data = json!(summary);
+        // The schema of answers is told with each tool, and most have none of these.
+        for (name, id) in &self.ids {
+            data[*name] = id.as_str().into();
+        }
+        data
     }
 }
 

@@ -157,7 +157,9 @@ async fn turn(call: &Call, args: Args) -> Result<Reply, Failure> {
     });
     let done = call.ask.ask(&document, json!({ "input": input })).await?.whole()?;
     let mut reply = carried_out(told(&done["done"]["run"]));
-    reply.say(format!("session_id {}", text(&done["done"]["session"], "id")));
+    let session = text(&done["done"]["session"], "id");
+    reply.ids.insert("session_id", session.to_owned());
+    reply.say(format!("session_id {session}"));
     if let Some(said) = done["done"]["view"]["answer"]["text"].as_str() {
         reply.say(said);
     }
@@ -229,6 +231,9 @@ fn told(run: &Value) -> Reply {
         _ => "failed",
     });
     reply.is_error = status == "FAILED";
+    reply.ids.insert("run_id", text(run, "id").to_owned());
+    // The next one is told with the answer to this one.
+    reply.ids.extend(open.first().map(|first| ("interrupt_id", text(first, "id").to_owned())));
     let at = run["node"].as_str().map(|node| format!(" at {node}")).unwrap_or_default();
     reply.say(format!(
         "run_id {} of {}: {}{at}",

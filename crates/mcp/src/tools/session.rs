@@ -78,6 +78,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     };
     let mut reply = Reply { outcome: Some("session"), noun: "runs", carried_out, ..Reply::default() };
     reply.count("runs", &session["runs"]["totalCount"]);
+    reply.ids.insert("session_id", text(&session, "id").to_owned());
     reply.say(line(&session, usize::MAX));
     let runs = session["runs"]["nodes"].as_array().into_iter().flatten();
     let shown = |run: &Value| format!("{} {}", text(run, "id"), text(run, "status").to_lowercase()).into();

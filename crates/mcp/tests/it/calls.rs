@@ -378,6 +378,8 @@ async fn a_branch_is_merged_when_somebody_agrees() {
         rest.split_whitespace().next().expect("it has an id").to_owned()
     };
     let (run, interrupt) = (word("run_id"), word("interrupt_id"));
+    assert_eq!(asked.data()["run_id"], run.as_str(), "{}", asked.data());
+    assert_eq!(asked.data()["interrupt_id"], interrupt.as_str(), "{}", asked.data());
     let answer = |confirm: bool| json!({ "action": "answer", "interrupt_id": interrupt, "answer": { "confirm": confirm } });
     let bad = world
         .try_call("run", json!({ "action": "answer", "interrupt_id": interrupt }))
@@ -387,6 +389,7 @@ async fn a_branch_is_merged_when_somebody_agrees() {
     let done = world.call("run", answer(true)).await;
     assert_eq!(done.data()["outcome"], "completed", "{}", done.text());
     assert!(done.text().contains("merged as r"), "{}", done.text());
+    assert_eq!((&done.data()["run_id"], &done.data()["interrupt_id"]), (&json!(run), &json!(null)));
     let late = world.call("run", answer(false)).await;
     assert_eq!(late.data()["outcome"], "already_answered", "{}", late.text());
     let listed = world.says("run", json!({ "action": "list" })).await;
@@ -411,8 +414,10 @@ async fn what_is_asked_in_a_run_that_is_waited_for_is_told() {
         let rest = told.split(&format!("{name} ")).nth(1).expect("it is named");
         rest.split_whitespace().next().expect("it has an id").to_owned()
     };
+    assert!(told.contains(asked.data()["session_id"].as_str().expect("the session is told")), "{told}");
     let shown = world.call("run", json!({ "action": "show", "run_id": id("run_id") })).await;
     assert!(shown.text().contains(&id("interrupt_id")), "{}", shown.text());
+    assert_eq!(shown.data()["interrupt_id"], id("interrupt_id").as_str(), "{}", shown.data());
     let agree =
         json!({ "action": "answer", "interrupt_id": id("interrupt_id"), "answer": { "confirm": true } });
     let agreed = world.call("run", agree).await;
