@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage, serve_server};
 use rmcp::transport::Transport;
 use serde_json::{Map, Value, json};
@@ -64,7 +64,7 @@ where
         desk,
         out,
         slots: Arc::new(Semaphore::new(AT_A_TIME)),
-        calls: Calls::default(),
+        open: Open::default(),
         tasks: JoinSet::new(),
         mcp: None,
         met: false,
@@ -123,14 +123,18 @@ async fn read<R: AsyncBufRead + Unpin>(input: &mut R) -> io::Result<Option<Line>
     Ok(Some(Line::Whole(line)))
 }
 
-/// What a call that runs can be ended with, by the id of its request.
-type Calls = Arc<Mutex<HashMap<String, CancellationToken>>>;
+/// Requests that are not answered yet, by id: calls with what ends them, and what was handed on.
+type Open = Arc<Mutex<HashMap<String, Option<CancellationToken>>>>;
+
+fn locked(open: &Open) -> MutexGuard<'_, HashMap<String, Option<CancellationToken>>> {
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 struct Session {
     desk: Desk,
     out: mpsc::Sender<String>,
     slots: Arc<Semaphore>,
-    calls: Calls,
+    open: Open,
     tasks: JoinSet<()>,
     mcp: Option<(mpsc::Sender<ClientJsonRpcMessage>, JoinHandle<()>)>,
     /// Whether there was a handshake.
@@ -163,6 +167,13 @@ impl Session {
 
     async fn dispatch(&mut self, request: Request) {
         let Some(id) = request.id.clone() else { return self.notified(request).await };
+        if locked(&self.open).contains_key(&id.to_string()) {
+            let actual: String = id.to_string().chars().take(80).collect();
+            let expected = "an id that no request has which is not answered yet";
+            let data = json!({ "field": "id", "expected": expected, "actual": actual });
+            // With the id it would be taken for the answer to the first one.
+            return self.refuse(&Value::Null, &RpcError::new(RpcCode::InvalidRequest, data)).await;
+        }
         let method = request.method.as_str();
         if let Some(tool) = tools::find(method) {
             return self.call(id, tool, request.params, Form::Method).await;
@@ -199,9 +210,12 @@ impl Session {
             _ => &Value::Null,
         };
         if !cancelled.is_null() {
-            let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(call) = calls.get(&cancelled.to_string()) {
+            let mut open = locked(&self.open);
+            let key = cancelled.to_string();
+            // What was handed on keeps its id: what it ended with could be taken for the answer to a later one.
+            if let Some(call) = open.get(&key).cloned().flatten() {
                 call.cancel();
+                open.remove(&key);
             }
         }
         if request.method.starts_with("notifications/") && self.mcp.is_some() {
@@ -251,8 +265,8 @@ impl Session {
         let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else { return };
         let stop = CancellationToken::new();
         let key = id.to_string();
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), stop.clone());
-        let (desk, out, calls) = (self.desk.clone(), self.out.clone(), Arc::clone(&self.calls));
+        locked(&self.open).insert(key.clone(), Some(stop.clone()));
+        let (desk, out, open) = (self.desk.clone(), self.out.clone(), Arc::clone(&self.open));
         let (plain, named) = (self.plain, desk::named(&arguments));
         self.tasks.spawn(async move {
             let (progress, steps) = reports(&token);
@@ -261,7 +275,13 @@ impl Session {
                 () = stop.cancelled() => None,
                 done = reporting(work, steps, &out) => Some(form.answer(&id, done, named.as_deref(), plain)),
             };
-            calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+            {
+                let mut open = locked(&open);
+                // Otherwise it is gone, and the id may be that of a later one.
+                if !stop.is_cancelled() {
+                    open.remove(&key);
+                }
+            }
             if let Some(answer) = answer {
                 // Whoever does not read any more gets nothing.
                 out.send(answer.to_string()).await.ok();
@@ -280,7 +300,12 @@ impl Session {
             }
         };
         if self.mcp.as_ref().is_none_or(|(_, task)| task.is_finished()) {
+            // What an earlier one has not answered, nobody does.
+            locked(&self.open).retain(|_, call| call.is_some());
             self.mcp = Some(self.begin());
+        }
+        if let Some(id) = &request.id {
+            locked(&self.open).insert(id.to_string(), None);
         }
         if let Some((messages, _)) = &self.mcp
             && messages.send(message).await.is_err()
@@ -291,7 +316,7 @@ impl Session {
 
     fn begin(&self) -> (mpsc::Sender<ClientJsonRpcMessage>, JoinHandle<()>) {
         let (sender, messages) = mpsc::channel(AT_A_TIME);
-        let transport = Channel { messages, out: self.out.clone() };
+        let transport = Channel { messages, out: self.out.clone(), open: Arc::clone(&self.open) };
         let service = Service::Alone(self.desk.clone());
         let task = tokio::spawn(async move {
             match serve_server(service, transport).await {
@@ -400,6 +425,7 @@ async fn reporting<T>(
 struct Channel {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     out: mpsc::Sender<String>,
+    open: Open,
 }
 
 impl Transport<RoleServer> for Channel {
@@ -409,6 +435,14 @@ impl Transport<RoleServer> for Channel {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(answer) => Some(&answer.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        if let Some(id) = answered {
+            locked(&self.open).remove(&id.clone().into_json_value().to_string());
+        }
         let out = self.out.clone();
         async move {
             let line = serde_json::to_string::<ServerJsonRpcMessage>(&message).map_err(io::Error::other)?;

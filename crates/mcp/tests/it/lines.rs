@@ -251,6 +251,55 @@ async fn cue_02_answers_come_in_any_order_and_a_call_can_be_cancelled() {
     assert!(rest.iter().all(|message| message.get("id").is_none()), "{rest:?}");
 }
 
+/// A second request with the id of one that is not answered yet is refused, with no id: both would have the same. The first one
+/// is answered, and leaves its id to others; so does a call that was cancelled, but for those of MCP.
+#[tokio::test]
+async fn an_id_is_that_of_one_request_at_a_time() {
+    let world = World::with_shop().await;
+    let lists = |answer: &Value| {
+        answer["result"]["content"][0]["text"].as_str().is_some_and(|text| text.contains("1 program\n"))
+    };
+    for version in [None, Some("2025-11-25")] {
+        let mut wire = Wire::open(&world);
+        if let Some(version) = version {
+            wire.initialize(version).await;
+        }
+        let call = |tool: &str, arguments: Value| {
+            let params = json!({ "name": tool, "arguments": arguments });
+            json!({ "jsonrpc": "2.0", "id": 50, "method": "tools/call", "params": params })
+        };
+        let forever = json!({
+            "program": "shop", "function": "shop::forever", "trace": "none", "fuel": 10_000_000_000_u64, "timeout_ms": 3_000,
+        });
+        let list = json!({ "action": "list" });
+        wire.send(&call("simulate", forever.clone())).await;
+        wire.send(&call("program", list.clone())).await;
+        let (refused, before) = wire.answer(&Value::Null).await;
+        assert!(before.iter().all(|message| message.get("id").is_none()), "{before:?}");
+        let error = &refused["error"];
+        assert_eq!((&error["code"], &error["data"]["field"]), (&json!(-32600), &json!("id")), "{refused}");
+        assert_eq!(error["data"]["actual"], "50", "{refused}");
+        let (answer, _) = wire.answer(&json!(50)).await;
+        assert!(answer["result"]["content"][0]["text"].is_string(), "{answer}");
+
+        wire.send(&call("program", list.clone())).await;
+        let (answer, _) = wire.answer(&json!(50)).await;
+        assert!(lists(&answer), "{answer}");
+        if version.is_some() {
+            wire.close().await;
+            continue;
+        }
+
+        wire.send(&call("simulate", forever)).await;
+        let cancel = json!({ "requestId": 50 });
+        wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel })).await;
+        wire.send(&call("program", list)).await;
+        let (answer, _) = wire.answer(&json!(50)).await;
+        assert!(lists(&answer), "{answer}");
+        wire.close().await;
+    }
+}
+
 #[tokio::test]
 async fn progress_and_cancellation_work_for_mcp() {
     let world = World::with_shop().await;
