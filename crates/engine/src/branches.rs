@@ -10,7 +10,7 @@ use imbl::OrdMap;
 use lmlang_history::Provenance;
 use lmlang_history::line::Line;
 use lmlang_history::log::{Entry, Header, RevisionKind};
-use lmlang_history::revision::{MAIN, check_name};
+use lmlang_history::revision::{MAIN, check_new_name};
 use lmlang_ir::RefAllocator;
 use lmlang_store::Stretch;
 use tokio::sync::OnceCell;
@@ -305,7 +305,7 @@ impl Engine {
         call: &Call,
     ) -> Result<Made, Error> {
         check_length(name, self.limits().name_length)?;
-        check_name(name).map_err(|error| Error::bad_request(error.to_string()))?;
+        check_new_name(name).map_err(|error| Error::bad_request(error.to_string()))?;
         // As in `propose`.
         let from = &match at {
             Some(at) => self.origin_of(open, at).await.map(Some),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 use lmlang_history::log::{Actor, Entry, Header, RevisionKind};
-use lmlang_history::revision::check_name;
+use lmlang_history::revision::check_new_name;
 use lmlang_ir::RefAllocator;
 
 use crate::branches::refuse_taken;
@@ -82,7 +82,7 @@ impl Engine {
         call: &Call,
     ) -> Result<Arc<Checkpoint>, Error> {
         check_length(name, self.limits().name_length)?;
-        check_name(name).map_err(|error| Error::bad_request(error.to_string()))?;
+        check_new_name(name).map_err(|error| Error::bad_request(error.to_string()))?;
         // As in `propose`.
         let revision = &match at {
             Some(at) => self.named(open, at).await.map(|named| Some(named.number)),

@@ -75,6 +75,9 @@ pub enum NameError {
     /// It reads as an entity or a dry run in an id.
     #[error("`{0}` reads as a part of an id")]
     LikeId(String),
+    /// It reads as two revisions.
+    #[error("`{0}` reads as two revisions: `..` stands between these, and no name begins or ends with `.`")]
+    LikeRange(String),
 }
 
 impl FromStr for RevisionName {
@@ -140,7 +143,7 @@ pub fn hashes_from(digits: &str) -> (Hash, Hash) {
     (bound(0), bound(0xf))
 }
 
-/// Checks that a branch or checkpoint may have a name.
+/// Checks that a branch or checkpoint can have a name.
 ///
 /// Refused is what reads as a revision (`r118`, eight or more hexadecimal digits), what contains `~`, `@` or a character
 /// that does not print, and what reads as a part of an id (`dry-…`, a last segment like `f7`).
@@ -163,6 +166,17 @@ pub fn check_name(name: &str) -> Result<(), NameError> {
         return Err(NameError::LikeId(name.to_string()));
     }
     Ok(())
+}
+
+/// Checks that a new branch or checkpoint may have a name.
+///
+/// Refused is what [`check_name`] refuses, and what cannot stand in `r1..r2`: older ones may be called so.
+pub fn check_new_name(name: &str) -> Result<(), NameError> {
+    check_name(name)?;
+    match name.contains("..") || name.starts_with('.') || name.ends_with('.') {
+        true => Err(NameError::LikeRange(shortened(name))),
+        false => Ok(()),
+    }
 }
 
 /// The digits of a text like `r118`.

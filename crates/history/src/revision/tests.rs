@@ -51,6 +51,19 @@ fn names_that_are_refused() {
     }
 }
 
+/// What was called so before stays reachable.
+#[test]
+fn new_names_can_stand_in_a_range() {
+    for name in ["a..b", "..", ".a", "a.", "main..r1"] {
+        assert_eq!(check_new_name(name), Err(NameError::LikeRange(name.to_owned())), "{name:?}");
+        check(name, Ok((Base::Named(name.to_owned()), 0)));
+    }
+    assert!(check_new_name("a~b").is_err());
+    for name in ["v1.0", "a.b.c", "release 1.0"] {
+        assert_eq!(check_new_name(name), Ok(()), "{name:?}");
+    }
+}
+
 #[test]
 fn digits_stand_for_the_hashes_that_begin_with_them() {
     let (first, last) = hashes_from("00000001f");
