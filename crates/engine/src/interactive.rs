@@ -7,10 +7,11 @@ mod halt_reason;
 mod held;
 mod inspecting;
 mod spots;
+mod stops;
 mod watching;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ pub use spots::BreakpointText;
 
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
+use crate::interactive::stops::Stops;
 use crate::places::Place;
 use crate::request::Call;
 use crate::simulate::{Report, RunRequest, Simulation, Status};
@@ -119,8 +121,7 @@ pub(crate) struct Interactive {
     moving: Arc<tokio::sync::Mutex<()>>,
     /// The run, for who moves it or looks at it. Taken behind `moving` and a place.
     hand: Arc<tokio::sync::Mutex<Option<Debugger>>>,
-    /// Set by who wants it to stop.
-    interrupt: AtomicBool,
+    stops: Stops,
     /// Actions so far.
     moves: AtomicU64,
     /// The digest of the request that began it, if that had a key.
@@ -215,7 +216,7 @@ impl Interactive {
             standing: watch::Sender::new(Arc::new(InteractiveState::of(&record))),
             moving: Arc::default(),
             hand: Arc::default(),
-            interrupt: AtomicBool::new(false),
+            stops: Stops::default(),
             moves: record.moves.into(),
             begun: record.begun,
             keys: Mutex::new(record.keys),
@@ -351,7 +352,7 @@ impl Engine {
         simulation.ask(self.0.clock.now());
         let moving = match action {
             Action::Pause | Action::Cancel => {
-                of.interrupt.store(true, Ordering::Relaxed);
+                let _waiting = of.stops.ask();
                 of.moving().await
             }
             Action::Step(_)
@@ -372,8 +373,6 @@ impl Engine {
         if of.standing().status == Status::Cancelled {
             return Err(Error::bad_request("the simulation was cancelled"));
         }
-        // Who may move it knows that nothing runs which should stop.
-        of.interrupt.store(false, Ordering::Relaxed);
         if action == Action::Pause {
             return Ok(());
         }
@@ -489,9 +488,11 @@ impl Engine {
         let timeout = simulation.request.bounds.timeout(self.limits());
         let mut texts: Vec<BreakpointText> =
             before.breakpoints.iter().map(|state| state.text.clone()).collect();
+        // These do not move it, and nobody waits for them to stop.
+        let stands = matches!(action, Action::Cancel | Action::SetBreakpoints(_));
         let mut given_up = || {
             place.take_turn();
-            of.interrupt.load(Ordering::Relaxed) || self.closing().is_cancelled()
+            !stands && of.stops.are_wanted() || self.closing().is_cancelled()
         };
         let debugger = match hand {
             Some(debugger) => debugger,
@@ -507,9 +508,7 @@ impl Engine {
         let stays = action == Action::Step(0);
         let mut interrupt = || {
             place.take_turn();
-            of.interrupt.load(Ordering::Relaxed)
-                || self.closing().is_cancelled()
-                || place.busy() - since >= timeout
+            of.stops.are_wanted() || self.closing().is_cancelled() || place.busy() - since >= timeout
         };
         let stopped = match action {
             Action::Step(count) => debugger.step(count, &mut interrupt),
@@ -535,7 +534,7 @@ impl Engine {
             }
         };
         let elapsed = place.busy() - since;
-        let interrupted = match of.interrupt.load(Ordering::Relaxed) || self.closing().is_cancelled() {
+        let interrupted = match of.stops.are_wanted() || self.closing().is_cancelled() {
             true => HaltReason::Paused,
             false => HaltReason::Late { bound: timeout, used: elapsed },
         };
