@@ -73,6 +73,9 @@ impl Close {
     pub(super) fn broken() -> Close {
         Close { code: 1002, reason: "Protocol error".to_owned() }
     }
+    pub(super) fn not_utf8() -> Close {
+        Close { code: 1007, reason: "Text that is not UTF-8".to_owned() }
+    }
 
     /// Makes the frame; a longer reason than a frame can hold is cut, which would otherwise be a broken frame.
     pub(super) fn into_message(self) -> Message {

@@ -146,9 +146,8 @@ impl Session {
             Ok(Message::Close(_)) => Err(End::Closed),
             Err(error) => Err(match error.into_inner().downcast_ref::<tungstenite::Error>() {
                 Some(tungstenite::Error::Capacity(_)) => End::Close(Close::too_big()),
-                Some(tungstenite::Error::Protocol(_) | tungstenite::Error::Utf8(_)) => {
-                    End::Close(Close::broken())
-                }
+                Some(tungstenite::Error::Protocol(_)) => End::Close(Close::broken()),
+                Some(tungstenite::Error::Utf8(_)) => End::Close(Close::not_utf8()),
                 Some(_) | None => End::Gone,
             }),
         }

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, OpCode};
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
@@ -244,6 +245,16 @@ async fn a_message_over_the_limit_closes() {
     let mut socket = introduced(&server).await;
     socket.send_text(&"x".repeat(300)).await;
     assert_eq!(socket.next().await, Err(1009));
+}
+
+/// RFC 6455, 8.1.
+#[tokio::test]
+async fn a_text_that_is_not_utf_8_closes() {
+    let server = start().await;
+    let mut socket = introduced(&server).await;
+    let frame = Frame::message(vec![0xff, 0xfe], OpCode::Data(Data::Text), true);
+    socket.0.send(Message::Frame(frame)).await.expect("the message is sent");
+    assert_eq!(socket.next().await, Err(1007));
 }
 
 #[tokio::test]
