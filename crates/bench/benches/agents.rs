@@ -151,7 +151,7 @@ impl Subject {
             timeout: Duration::from_secs(20),
             fuel: None,
         };
-        let (_, ranked) = self.engine.tournament(request, &call()).await?;
+        let (_, _, ranked) = self.engine.tournament(request, &call()).await?;
         let tournament = millis(start);
         assert_eq!(ranked.len(), CANDIDATES);
         for candidate in &ranked {

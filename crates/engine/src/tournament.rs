@@ -5,6 +5,8 @@
 //! led to (what is known of their runs costs none), and inputs are looked for that break the contracts of what it changed
 //! and of what calls that.
 
+mod tried;
+
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,10 +22,12 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+pub use tried::{Change, Tried};
+
 use crate::case_runner::{Concerned, concerned};
 use crate::catalog::Selector;
 use crate::checking::{CheckRequest, MOST_CASES};
-use crate::edits::{Applied, Outcome, Proposal};
+use crate::edits::Proposal;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
@@ -98,7 +102,7 @@ pub struct Candidate {
     /// Its place among all, from 1, once all are known.
     pub rank: Option<usize>,
     /// What became of it as a dry run.
-    pub outcome: Arc<Outcome>,
+    pub outcome: Arc<Tried>,
     /// Test cases that hold, of those that it may concern.
     pub passed: usize,
     /// Test cases that do not, or do not fit any more.
@@ -121,8 +125,8 @@ pub struct Candidate {
 pub struct Tournament {
     /// What it is called.
     pub id: Uuid,
-    /// The program.
-    pub open: OpenProgram,
+    /// The id of the program, which it does not keep open.
+    pub program: Uuid,
     key: Option<(String, Vec<u8>)>,
     told: Mutex<Told>,
     more: Notify,
@@ -182,12 +186,12 @@ impl Drop for Over {
 
 impl Engine {
     /// Tries candidates and ranks them: by what they miss, by the test cases that fail and hold, by fuel and by size. Ends
-    /// with the time that the request gives; what is not known by then counts as missed.
+    /// with the time that the request gives; what is not known by then counts as missed. Answers with the program, too.
     pub async fn tournament(
         &self,
         request: TournamentRequest,
         call: &Call,
-    ) -> Result<(Arc<Tournament>, Vec<Candidate>), Error> {
+    ) -> Result<(Arc<Tournament>, OpenProgram, Vec<Candidate>), Error> {
         let count = request.candidates.len();
         if count == 0 {
             return Err(Error::bad_request("`candidates` must not be empty"));
@@ -205,8 +209,13 @@ impl Engine {
         let base = self.revision(&open, request.base.as_deref()).await?.entry.number;
         let key = call.idempotency.as_ref().map(|given| (call.actor.name.clone(), given.key.clone()));
         let told = Mutex::default();
-        let tournament =
-            Arc::new(Tournament { id: Uuid::new_v4(), open: open.clone(), key, told, more: Notify::new() });
+        let tournament = Arc::new(Tournament {
+            id: Uuid::new_v4(),
+            program: open.info().id,
+            key,
+            told,
+            more: Notify::new(),
+        });
         self.remember_tournament(&tournament);
         let over = Over(Arc::clone(&tournament));
         let mut pending: VecDeque<(usize, Vec<EditRequest>)> =
@@ -247,7 +256,7 @@ impl Engine {
         rank(&mut all);
         tournament.tell(all.iter().cloned(), true);
         drop(over);
-        Ok((tournament, all))
+        Ok((tournament, open, all))
     }
 
     fn remember_tournament(&self, tournament: &Arc<Tournament>) {
@@ -308,7 +317,7 @@ impl Trial<'_> {
         let mut candidate = Candidate {
             index,
             rank: None,
-            outcome: Arc::new(outcome),
+            outcome: Arc::new(Tried::from(outcome)),
             passed: 0,
             failed: 0,
             undecided: 0,
@@ -318,11 +327,11 @@ impl Trial<'_> {
             late: false,
         };
         let outcome = Arc::clone(&candidate.outcome);
-        if let Outcome::Applied(applied) = &*outcome {
-            self.run(applied, &mut candidate, until).await?;
+        if let Tried::Applied(change) = &*outcome {
+            self.run(change, &mut candidate, until).await?;
         }
         // What cannot be applied meets nothing.
-        let over = !matches!(&*outcome, Outcome::Applied(_))
+        let over = !matches!(&*outcome, Tried::Applied(_))
             || self.fuel.is_some_and(|most| candidate.fuel_used > most);
         for gate in self.gates {
             let missed = over
@@ -338,8 +347,8 @@ impl Trial<'_> {
         Ok(candidate)
     }
 
-    async fn run(&self, applied: &Applied, candidate: &mut Candidate, until: Instant) -> Result<(), Error> {
-        let (before, after) = (Arc::clone(&applied.before), Arc::clone(&applied.after));
+    async fn run(&self, change: &Change, candidate: &mut Candidate, until: Instant) -> Result<(), Error> {
+        let (before, after) = (Arc::clone(&change.before), Arc::clone(&change.after));
         let (one, other) = (Arc::clone(&before), Arc::clone(&after));
         let looked = self.engine.compute(move || {
             let (one, other) = (one.checked.program(), other.checked.program());
@@ -415,21 +424,21 @@ impl Trial<'_> {
 
 /// Puts candidates in order, the best first, and gives each its place.
 fn rank(candidates: &mut [Candidate]) {
-    let size = |outcome: &Outcome| match outcome {
-        Outcome::Applied(applied) => {
+    let size = |outcome: &Tried| match outcome {
+        Tried::Applied(change) => {
             let counts =
-                lmlang_history::counts(applied.before.checked.program(), applied.after.checked.program());
+                lmlang_history::counts(change.before.checked.program(), change.after.checked.program());
             (0, counts.added + counts.removed + counts.modified)
         }
-        Outcome::Conflict(_) => (1, 0),
-        Outcome::Rejected(rejected) => (2, (rejected.errors.len() + rejected.findings.len()) as u64),
+        Tried::Conflict(_) => (1, 0),
+        Tried::Rejected(rejected) => (2, (rejected.errors.len() + rejected.findings.len()) as u64),
     };
-    let warnings = |outcome: &Outcome| match outcome {
-        Outcome::Applied(applied) => {
-            let found: Delta = applied.after.checked.findings().since(applied.before.checked.findings());
+    let warnings = |outcome: &Tried| match outcome {
+        Tried::Applied(change) => {
+            let found: Delta = change.after.checked.findings().since(change.before.checked.findings());
             found.added.len()
         }
-        Outcome::Conflict(_) | Outcome::Rejected(_) => 0,
+        Tried::Conflict(_) | Tried::Rejected(_) => 0,
     };
     let keys: HashMap<usize, _> = candidates
         .iter()

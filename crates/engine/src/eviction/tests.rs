@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use lmlang_ir::Program;
 use lmlang_store::{Options, Store};
 
 use super::*;
+use crate::tournament::TournamentRequest;
 use crate::{
     Batching, Bounds, Call, Creation, Limits, NewProgramRequest, Outcome, Proposal, RunRequest, Selector,
     SnapshotPolicy,
@@ -93,6 +95,36 @@ async fn what_was_run_keeps_no_program() {
     let back = engine.simulation(id).await.unwrap().expect("it is brought back");
     assert!(back.report().is_some());
     assert!(open(&engine).contains(&"a".to_owned()));
+}
+
+/// A tournament that is remembered keeps no program open: whoever looks at it opens that again.
+#[tokio::test]
+async fn a_tournament_keeps_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path(), Limits { open_programs: 1, ..Limits::default() }).await;
+    let used = create(&engine, "a").await;
+    let text = "func two() -> (i64) {\n  return 2\n}\n".to_owned();
+    let request = TournamentRequest {
+        program: Selector::Id(used.info().id),
+        base: None,
+        candidates: vec![vec![EditRequest::AddText(AddText { module: Some("a".to_owned()), text })]],
+        gates: BTreeSet::new(),
+        timeout: Duration::from_secs(10),
+        fuel: None,
+    };
+    let (tournament, tried, ranked) = engine.tournament(request, &call()).await.unwrap();
+    let id = tournament.id.to_string();
+    drop((used, tournament, tried, ranked));
+    create(&engine, "b").await;
+    assert_eq!(open(&engine), ["b"]);
+    let found = engine.tournament_of(&id, "ada").await.expect("it is remembered");
+    let again = engine.find(&Selector::Id(found.program)).await.unwrap();
+    let row = found.row(0).await.expect("there is a candidate");
+    let Outcome::Applied(applied) = Arc::unwrap_or_clone(row.outcome).on(&again) else {
+        panic!("the candidate has no errors");
+    };
+    assert_eq!((applied.program.info().name.as_str(), applied.committed), ("a", false));
+    assert_eq!(applied.after.checked.program().functions().count(), 2);
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ fn told(engine: &Engine, open: &OpenProgram, candidate: Candidate) -> CandidateR
     CandidateResult {
         index: small(candidate.index),
         rank: candidate.rank.map(small),
-        outcome: ProposeEditOutcome::new(engine, open, Arc::unwrap_or_clone(candidate.outcome)),
+        outcome: ProposeEditOutcome::new(engine, open, Arc::unwrap_or_clone(candidate.outcome).on(open)),
         cases_passed: small(candidate.passed),
         cases_failed: small(candidate.failed),
         cases_undecided: small(candidate.undecided),
@@ -137,10 +137,10 @@ pub(crate) async fn propose_many(
         timeout: Duration::from_millis(timeout),
         fuel: input.fuel.map(|fuel| fuel.0),
     };
-    let (tournament, ranked) = engine.tournament(request, &call).await.map_err(fail)?;
+    let (tournament, open, ranked) = engine.tournament(request, &call).await.map_err(fail)?;
     Ok(TournamentPayload {
         tournament_id: ID(tournament.id.to_string()),
-        ranked: ranked.into_iter().map(|one| told(engine, &tournament.open, one)).collect(),
+        ranked: ranked.into_iter().map(|one| told(engine, &open, one)).collect(),
     })
 }
 
@@ -154,16 +154,16 @@ pub(crate) async fn rows(
     let missing = || not_found("tournament", id);
     let found: Arc<Tournament> = engine.tournament_of(id, &actor(context).name).await.ok_or_else(missing)?;
     // One about a program that the caller may not read is none.
-    engine.find(&Selector::Id(found.open.info().id)).await.map_err(|_| missing())?;
+    let open = engine.find(&Selector::Id(found.program)).await.map_err(|_| missing())?;
     let at = match after {
         None => 0,
         Some(text) => number(&text).and_then(|rows| usize::try_from(rows).ok()).ok_or_else(|| {
             ApiError::new(Code::CursorInvalid, "`after` is the number of rows that were seen").at("after")
         })?,
     };
-    Ok(stream::unfold((engine, found, at), async |(engine, found, at)| {
+    Ok(stream::unfold((engine, found, open, at), async |(engine, found, open, at)| {
         let row = found.row(at).await?;
-        let told = told(&engine, &found.open, row);
-        Some((Ok(told), (engine, found, at + 1)))
+        let told = told(&engine, &open, row);
+        Some((Ok(told), (engine, found, open, at + 1)))
     }))
 }
