@@ -9,6 +9,7 @@ mod oracle;
 mod reference;
 mod room;
 mod smith;
+mod stuck;
 mod suite;
 mod world;
 mod written;
