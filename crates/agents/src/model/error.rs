@@ -119,7 +119,8 @@ pub enum ModelError {
     Mismatch(Box<Mismatch>),
     /// A script has nothing for this request.
     #[error(
-        "the script `{script}` has no reply for this request ({left} of its entries are left):\n{prompt}"
+        "the script `{script}` has no reply for this request ({} left):\n{prompt}",
+        lmlang_ir::counted(*left as u64, "entry", "entries")
     )]
     Unscripted {
         /// The file.

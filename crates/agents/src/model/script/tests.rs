@@ -56,10 +56,15 @@ async fn the_first_entry_that_fits_and_is_left_answers() {
 async fn what_is_not_expected_is_shown() {
     let script = script("[[reply]]\ncontains = [\"b\"]\ntext = \"x\"");
     let error = ask(&script, &request("what is this?")).await.unwrap_err();
-    let expect = "the script `s.toml` has no reply for this request (1 of its entries are left):\n\
+    let expect = "the script `s.toml` has no reply for this request (1 entry left):\n\
                   role: planner\n[user]\nwhat is this?";
     assert_eq!(error.to_string(), expect);
     assert!(!error.class().retriable());
+    let script = self::script(
+        "[[reply]]\ncontains = [\"b\"]\ntext = \"x\"\n[[reply]]\ncontains = [\"c\"]\ntext = \"y\"",
+    );
+    let error = ask(&script, &request("a")).await.unwrap_err();
+    assert!(error.to_string().contains("(2 entries left)"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
