@@ -286,9 +286,9 @@ impl Engine {
                 Some((_, false)) => return Ok(false),
                 Some((version, true)) => *version,
             };
-            let others = known.beginning(name);
+            let others = listed(known.beginning(name));
             if !others.is_empty() {
-                return Err(refused(format!("runs of `{name}` are begun by {}", others.join(", "))));
+                return Err(refused(format!("runs of `{name}` are begun by {others}")));
             }
             if self.change_flows(&known, (name, version), None, actor).await? {
                 return Ok(true);
@@ -338,6 +338,11 @@ impl Engine {
         mistakes.extend(
             self.0.flows.registry.interpreter.get().into_iter().flat_map(|of| of.mistakes(declaration)),
         );
+        let bound = listed(known.beginning(name).filter(|code| code.is_about_a_program()));
+        if declaration.program.is_none() && !bound.is_empty() {
+            let message = format!("it must be about a program: so are those that begin runs of it, {bound}");
+            mistakes.push(Mistake::new(MistakeCode::BadField, "program", message));
+        }
         for (index, node) in declaration.nodes.iter().enumerate() {
             let Action::Run(run) = &node.action else { continue };
             let place = format!("nodes[{index}].action.run.flow");
@@ -363,6 +368,12 @@ impl Engine {
     }
 }
 
+/// Names of flows, as a text tells them; empty where there are none.
+fn listed<'k>(codes: impl Iterator<Item = &'k Arc<dyn FlowCode>>) -> String {
+    let names: Vec<String> = codes.map(|code| format!("`{}`", code.flow().name())).collect();
+    names.join(", ")
+}
+
 impl Known {
     /// The flow of a name, if that is its definition.
     pub(crate) fn flow(&self, name: &str, hash: &[u8]) -> Option<Arc<Flow>> {
@@ -371,12 +382,11 @@ impl Known {
     }
 
     /// The flows whose runs start runs of one.
-    fn beginning(&self, name: &str) -> Vec<String> {
-        let begins = |code: &&Arc<dyn FlowCode>| {
+    fn beginning(&self, name: &str) -> impl Iterator<Item = &Arc<dyn FlowCode>> {
+        self.codes.values().filter(move |code| {
             let declared = code.flow().definition().declared.as_ref();
             declared.is_some_and(|declared| declared.starts().any(|flow| flow == name))
-        };
-        self.codes.values().filter(begins).map(|code| format!("`{}`", code.flow().name())).collect()
+        })
     }
 
     /// Whether runs of a flow come to start runs of another one.
