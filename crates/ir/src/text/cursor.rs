@@ -35,8 +35,10 @@ pub(super) struct Parser<'t> {
     pub(super) function: usize,
     /// How many lines of other languages were told.
     pub(super) told: usize,
-    /// The statement that was given up last, if that was for an operator that there is not.
+    /// The statement that was given up last, if that may have been for an operator that there is not.
     pub(super) unknown: Option<Unknown>,
+    /// Whether operators that there are not are read over among operands, so that what they are given is looked up.
+    pub(super) reads_over: bool,
     /// Types and functions of the text by name, with the tokens of these; once somebody asks.
     pub(super) declared: Option<HashMap<&'t str, usize>>,
 }
@@ -69,6 +71,7 @@ impl<'t> Parser<'t> {
             function: 0,
             told: 0,
             unknown: None,
+            reads_over: false,
             declared: None,
         }
     }

@@ -60,8 +60,8 @@ enum Work<'t> {
 
 /// An operator whose operands are being lowered.
 struct Pending<'t> {
-    /// `None`: the operator of the statement, which is made by the caller.
-    nested: Option<(&'t Head, Op)>,
+    /// `None`: the operator of the statement, which is made by the caller. Without an operator: one that there is not.
+    nested: Option<(&'t Head, Option<Op>)>,
     expected: Option<SmallVec<[Expected; 3]>>,
     operands: &'t [ExprId],
     inputs: Vec<Option<Source>>,
@@ -440,15 +440,24 @@ impl<'a, 't> Body<'a, 't> {
             let Some(id) = top.operands.get(index) else {
                 let Some(done) = stack.pop() else { return Vec::new() };
                 let Some((head, op)) = done.nested else { return done.inputs };
-                let number = self.number(head.tag, head.at);
-                let node = NodeRef::of_key(number);
-                let placed = self.place(node, NodeContent::new(op, done.inputs), at, head.at);
+                let made = op.and_then(|op| {
+                    let node = NodeRef::of_key(self.number(head.tag, head.at));
+                    self.place(node, NodeContent::new(op, done.inputs), at, head.at)?;
+                    Some(Source::Node(node, 0))
+                });
                 if let Some(outer) = stack.last_mut() {
-                    outer.inputs.push(placed.map(|()| Source::Node(node, 0)));
+                    outer.inputs.push(made);
                 }
                 continue;
             };
-            let input = match &tree.exprs[*id as usize] {
+            let operand = &tree.exprs[*id as usize];
+            if let Some((Head { attr: AttrSyntax::Unknown { names }, .. }, _)) = &top.nested
+                && self.says_nothing(operand, *names && index == 0)
+            {
+                top.inputs.push(None);
+                continue;
+            }
+            let input = match operand {
                 Expr::Hole => None,
                 Expr::Value { segment, port, at: position } => self.value(segment, *port, *position, at),
                 Expr::Literal { value, tag, at: position } => {
@@ -458,12 +467,17 @@ impl<'a, 't> Body<'a, 't> {
                     });
                     self.literal(value, *tag, *position, expected.as_ref(), at)
                 }
+                Expr::Application { head, operands } if matches!(head.attr, AttrSyntax::Unknown { .. }) => {
+                    let inputs = Vec::with_capacity(operands.len());
+                    stack.push(Pending { nested: Some((head, None)), expected: None, operands, inputs });
+                    continue;
+                }
                 Expr::Application { head, operands } => {
                     let resolved = resolve_op(head, None, &self.names());
                     if let Some(op) = self.named(resolved) {
                         let expected = self.expected(&op, operands.len(), at.region);
                         let inputs = Vec::with_capacity(operands.len());
-                        stack.push(Pending { nested: Some((head, op)), expected, operands, inputs });
+                        stack.push(Pending { nested: Some((head, Some(op))), expected, operands, inputs });
                         continue;
                     }
                     None

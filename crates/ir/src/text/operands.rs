@@ -171,9 +171,33 @@ impl Parser<'_> {
             stack.push(frame(Open::Rest(head)));
             return Ok(true);
         }
-        let operand = self.simple_operand()?;
-        self.push_operand(stack, operand);
-        Ok(false)
+        let begin = self.at;
+        match self.simple_operand() {
+            Ok(operand) => {
+                self.push_operand(stack, operand);
+                Ok(false)
+            }
+            Err(Skip) => self.read_over(begin, stack).map(|()| true),
+        }
+    }
+
+    /// Reads the begin of an operator that there is not, and that was told, where that is to be read over: with what is in
+    /// parentheses with it, or right behind it.
+    fn read_over(&mut self, begin: usize, stack: &mut Vec<Frame>) -> Parsed<()> {
+        let head = self.told_head(begin)?;
+        if self.is_punct(0, b'(') && self.adjacent(0) {
+            self.at += 1;
+            self.parens += 1;
+            stack.push(Frame { open: Open::Call(head), operands: Vec::new() });
+            return Ok(());
+        }
+        match stack.last_mut() {
+            Some(Frame { open, operands }) if matches!(open, Open::List) && operands.is_empty() => {
+                *open = Open::Group(head);
+                Ok(())
+            }
+            Some(_) | None => Err(Skip),
+        }
     }
 
     /// The operator after `(`: alone in the group, or the first of a list when `(` is right behind it.

@@ -363,11 +363,11 @@ impl Parser<'_> {
         if self.line_ends() && label.name.is_some() {
             return Err(self.unexpected("an operator"));
         }
-        let begin = self.at;
+        let (begin, before) = (self.at, self.mistakes.len());
         let mut head = match self.head() {
             Ok(head) => head,
             Err(Skip) => {
-                self.unknown = Some(Unknown { label, begin });
+                self.unknown = Some(Unknown { label, begin, place: begin, before });
                 return Err(Skip);
             }
         };
@@ -401,7 +401,13 @@ impl Parser<'_> {
                 of.results = self.results()?;
                 head.attr = AttrSyntax::Match(of);
             }
-            _ => operands = self.operands()?,
+            _ => {
+                let Ok(read) = self.operands() else {
+                    self.unknown = Some(Unknown { label, begin, place: self.at, before });
+                    return Err(Skip);
+                };
+                operands = read;
+            }
         }
         let owns = !head.code.spec().regions.is_empty();
         let is_match = head.code == Opcode::Match;

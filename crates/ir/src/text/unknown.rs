@@ -17,21 +17,30 @@ use crate::text::syntax::{AttrSyntax, Expr, ExprId, Head, Label, RegionId, Segme
 #[derive(Debug)]
 pub(super) struct Unknown {
     pub(super) label: Label,
-    /// The token that the operator begins with.
+    /// The token that its operator begins with.
     pub(super) begin: usize,
+    /// The token that it could not be read behind: the same, or one among its operands.
+    pub(super) place: usize,
+    /// How many mistakes were noted before it.
+    pub(super) before: usize,
 }
 
 impl Parser<'_> {
     /// Reads such a statement to its end; false where it is not written as ours are, and nothing is left behind then.
     pub(super) fn unknown_operator(&mut self, region: RegionId, of: &Unknown) -> bool {
-        let at = self.tokens[of.begin].start;
-        let told = self.mistakes.last();
-        if !told.is_some_and(|last| last.code == code::UNKNOWN_OP && last.at == at) {
+        if !self.is_told(of.place) {
             return false;
         }
+        let is_own = of.place == of.begin;
+        let noted = self.mistakes.len();
+        // What is wrong among operands is noted again.
+        let told = self.mistakes.split_off(if is_own { noted } else { of.before.min(noted) });
         let (back, mistakes, exprs) = (self.at, self.mistakes.len(), self.tree.exprs.len());
-        (self.at, self.parens) = (of.begin, 0);
-        match self.unknown_head_and_operands(at) {
+        (self.at, self.parens, self.reads_over) = (of.begin, 0, true);
+        let read = if is_own { self.unknown_head() } else { self.head().map(|head| (head, false)) };
+        let read = read.and_then(|(head, is_dotted)| Ok((head, self.all_operands(is_dotted)?)));
+        self.reads_over = false;
+        match read {
             Ok((head, operands)) => {
                 let label = of.label.clone();
                 let stmt = Stmt { doc: None, label, head, operands, regions: Vec::new() };
@@ -41,13 +50,31 @@ impl Parser<'_> {
             Err(Skip) => {
                 (self.at, self.parens) = (back, 0);
                 self.mistakes.truncate(mistakes);
+                self.mistakes.extend(told);
                 self.tree.exprs.truncate(exprs);
                 false
             }
         }
     }
 
-    fn unknown_head_and_operands(&mut self, at: u32) -> Parsed<(Head, Vec<ExprId>)> {
+    /// Whether the last mistake is that there is no such operator as stands at a token.
+    fn is_told(&self, token: usize) -> bool {
+        let place = self.tokens.get(token).map(|token| token.start);
+        self.mistakes.last().is_some_and(|last| last.code == code::UNKNOWN_OP && Some(last.at) == place)
+    }
+
+    /// Reads an operator that there is not, and that was told, if such are read over now.
+    pub(super) fn told_head(&mut self, begin: usize) -> Parsed<Head> {
+        if !self.reads_over || !self.is_told(begin) {
+            return Err(Skip);
+        }
+        self.at = begin;
+        self.unknown_head().map(|(head, _)| head)
+    }
+
+    /// Reads an operator that there is not, and whether it has a dot.
+    fn unknown_head(&mut self) -> Parsed<(Head, bool)> {
+        let at = self.peek().start;
         let mut last = self.advance();
         while self.is_punct(0, b'.') && self.adjacent(0) && self.ahead(1).kind == Kind::Ident {
             self.at += 1;
@@ -67,16 +94,21 @@ impl Parser<'_> {
             return Err(Skip);
         }
         let tag = self.adjacent_tag()?;
-        let mut operands = self.operands()?;
-        while is_dotted && self.operand_ahead() {
-            operands.extend(self.operands()?);
-        }
-        if !self.line_ends() && !self.is_punct(0, b'}') {
-            return Err(Skip);
-        }
         let names = likely.iter().any(|form| likely::names_something(form));
         // The opcode stands for none: what is unknown is never resolved.
-        Ok((Head { code: Opcode::Unreachable, attr: AttrSyntax::Unknown { names }, tag, at }, operands))
+        Ok((Head { code: Opcode::Unreachable, attr: AttrSyntax::Unknown { names }, tag, at }, is_dotted))
+    }
+
+    /// The operands up to the end of the line; where commas may be missing, of all lists there.
+    fn all_operands(&mut self, lists: bool) -> Parsed<Vec<ExprId>> {
+        let mut operands = self.operands()?;
+        while lists && self.operand_ahead() {
+            operands.extend(self.operands()?);
+        }
+        match self.line_ends() || self.is_punct(0, b'}') {
+            true => Ok(operands),
+            false => Err(Skip),
+        }
     }
 }
 
@@ -85,14 +117,18 @@ impl<'t> Body<'_, 't> {
     pub(super) fn unknown_operands(&mut self, names: bool, operands: &'t [ExprId], at: &mut At) {
         let tree = self.lowering.tree;
         for (index, id) in operands.iter().enumerate() {
-            let passed_over = match &tree.exprs[*id as usize] {
-                Expr::Hole | Expr::Literal { .. } => true,
-                Expr::Value { segment, .. } => self.is_no_value(segment, names && index == 0),
-                Expr::Application { .. } => false,
-            };
-            if !passed_over {
+            if !self.says_nothing(&tree.exprs[*id as usize], names && index == 0) {
                 self.inputs(None, std::slice::from_ref(id), at);
             }
+        }
+    }
+
+    /// Whether an operand of an unknown operator is not looked at; `may_name` tells whether it may name something.
+    pub(super) fn says_nothing(&self, operand: &Expr, may_name: bool) -> bool {
+        match operand {
+            Expr::Hole | Expr::Literal { .. } => true,
+            Expr::Value { segment, .. } => self.is_no_value(segment, may_name),
+            Expr::Application { .. } => false,
         }
     }
 

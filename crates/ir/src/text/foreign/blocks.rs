@@ -41,7 +41,7 @@ impl Parser<'_> {
 
     /// Whether a word with a dot is no field of a value, but an operator: something that it is given follows.
     fn is_given_operands(&self, of: &Unknown) -> bool {
-        let [name, dot, member, next] = [0, 1, 2, 3].map(|count| self.tokens.get(of.begin + count));
+        let [name, dot, member, next] = [0, 1, 2, 3].map(|count| self.tokens.get(of.place + count));
         let kind = |token: Option<&Token>| token.map(|token| token.kind);
         let is_dotted = kind(dot) == Some(Kind::Punct(b'.')) && kind(member) == Some(Kind::Ident);
         let follows = member.zip(next).is_some_and(|(member, next)| {

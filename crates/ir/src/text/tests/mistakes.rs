@@ -209,6 +209,28 @@ fn what_an_unknown_operator_is_given_is_looked_up() {
 }
 
 #[test]
+fn what_unknown_operators_among_operands_are_given_is_looked_up() {
+    let body = |line: &str| format!("func f (a: i64, b: i64) -> (i64) {{\n  {line}\n  return a\n}}\n");
+    let unknown = |given: &str| format!("there is no operator `{given}`");
+    let no_value = |given: &str| format!("there is no value `{given}` here");
+    for (line, expect) in [
+        ("x = add.i64 (foo.bar aa, 1), bb", vec![unknown("foo.bar"), no_value("aa"), no_value("bb")]),
+        ("x = add.i64 (mull.i64 a, 5), bb", vec![unknown("mull.i64"), no_value("bb")]),
+        ("x = add.i64 mull.i64(aa, b), b", vec![unknown("mull.i64"), no_value("aa")]),
+        ("x = add.i64 (mull.i64(aa, b)), b", vec![unknown("mull.i64"), no_value("aa")]),
+        ("x = mull.i64 (addd.i64 aa, b), b", vec![unknown("mull.i64"), unknown("addd.i64"), no_value("aa")]),
+        (
+            "x = add.i64 (mull.i64 (addd.i64 aa, b), b), b",
+            vec![unknown("mull.i64"), unknown("addd.i64"), no_value("aa")],
+        ),
+    ] {
+        let errors = parse_program(&body(line), &mut RefAllocator::starting_at(1)).expect_err(line);
+        let told: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+        assert_eq!(told, expect, "{line}");
+    }
+}
+
+#[test]
 fn an_operator_without_its_type_is_told_how_it_is_written() {
     for (line, message, candidates) in [
         ("a = add x, 1", "the type of `add` is missing", &["add.i32", "add.i64", "add.f32", "add.f64"][..]),
