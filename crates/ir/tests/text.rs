@@ -151,8 +151,13 @@ proptest! {
             total(&print_program(&program, detail));
         }
         for (_, function) in program.functions() {
-            for (node, _) in function.body().nodes() {
-                prop_assert!(!text::print_node(&program, node, Detail::Full).is_empty());
+            let nodes: Vec<_> = function.body().nodes().map(|(node, _)| node).collect();
+            // In whatever order nodes are printed: what stood around the one before makes no difference.
+            let mut around = text::Surroundings::default();
+            for node in nodes.iter().chain(nodes.iter().rev()) {
+                let alone = text::print_node(&program, *node, Detail::Full);
+                prop_assert!(!alone.is_empty());
+                prop_assert_eq!(text::print_node_among(&program, *node, Detail::Full, &mut around), alone);
             }
         }
     }

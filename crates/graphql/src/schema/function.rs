@@ -1,6 +1,6 @@
 //! Functions, their parameters, variables and contracts.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_graphql::{Context, ID, Object, Result};
 use lmlang_ir::{ContractRef, FuncRef, Ref, Source, Type, VarRef, graph, text};
@@ -34,6 +34,8 @@ pub struct Function {
     pub(crate) of: FuncRef,
     pub(crate) function: Arc<lmlang_ir::Function>,
     pub(crate) positions: Arc<Positions>,
+    /// What stands around the nodes of it that are printed.
+    pub(crate) around: Arc<Mutex<text::Surroundings>>,
 }
 
 impl Listed for Function {
@@ -44,7 +46,21 @@ impl Listed for Function {
 impl Function {
     /// The function with a ref, in a view.
     pub fn new(view: &View, of: FuncRef) -> std::result::Result<Function, ApiError> {
-        Ok(Function { function: view.function(of)?, of, view: view.clone(), positions: Arc::default() })
+        Ok(Function::of(view, of, view.function(of)?))
+    }
+
+    /// A function that was found in a view.
+    pub(crate) fn of(view: &View, of: FuncRef, function: Arc<lmlang_ir::Function>) -> Function {
+        let (positions, around) = (Arc::default(), Arc::default());
+        Function { view: view.clone(), of, function, positions, around }
+    }
+
+    /// Knows along with another one, if that is the same, what both may be asked about: they may be of views with other names.
+    pub(crate) fn know_along_with(&mut self, other: &Function) {
+        if self.of == other.of && Arc::ptr_eq(self.view.revision(), other.view.revision()) {
+            self.positions = Arc::clone(&other.positions);
+            self.around = Arc::clone(&other.around);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Nodes of the program graph, with their ports.
 
+use std::sync::PoisonError;
+
 use async_graphql::{Context, ID, Object, Result, SimpleObject, Union};
 use lmlang_ir::graph::values_in_scope;
 use lmlang_ir::ops::{Expected, Ports, signature};
@@ -194,7 +196,10 @@ impl ComputeNode {
         context: &Context<'_>,
         #[graphql(desc = "How much the text says.", default)] detail: Or<Full>,
     ) -> Option<Result<String>> {
-        let print = || text::print_node(self.function.view.program(), self.of, detail.0.into());
+        let print = || {
+            let mut around = self.function.around.lock().unwrap_or_else(PoisonError::into_inner);
+            text::print_node_among(self.function.view.program(), self.of, detail.0.into(), &mut around)
+        };
         nullable(budget::text(context, print).await)
     }
 

@@ -124,9 +124,18 @@ impl Query {
             return nullable(Err(ApiError::limit("nodes", MOST_IDS as u64, ids.len() as u64)));
         }
         let mut found = Vec::with_capacity(ids.len());
+        let mut last: Option<Function> = None;
         for id in &ids {
             match find(context.data_unchecked::<Engine>(), id).await {
-                Ok(node) => found.push(Some(node)),
+                Ok(mut node) => {
+                    if let Node::ComputeNode(ComputeNode { function, .. }) = &mut node {
+                        if let Some(last) = &last {
+                            function.know_along_with(last);
+                        }
+                        last = Some(function.clone());
+                    }
+                    found.push(Some(node));
+                }
                 Err(error) if error.code == Code::NotFound => found.push(None),
                 Err(error) => return nullable(Err(error)),
             }

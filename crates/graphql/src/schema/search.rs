@@ -1,7 +1,6 @@
 //! Finding nodes.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use async_graphql::InputObject;
 use lmlang_engine::ChangedNodes;
@@ -110,8 +109,7 @@ impl Filter {
             if skipped {
                 continue;
             }
-            let owner =
-                Function { view: view.clone(), of, function: function.clone(), positions: Arc::default() };
+            let owner = Function::of(view, of, function.clone());
             for (node, _) in function.body().nodes().filter(|(node, record)| self.fits(&owner, *node, record))
             {
                 total += 1;

@@ -35,7 +35,7 @@
 //! **Order of reading.** `lexer`, `dollar`, `literal`, `syntax`, `cursor`; the parser in `types`, `heads`, `operands`,
 //! `statements`, `items`; what lines of other languages are here, for mistakes, in `foreign`; operators that there are not in `unknown`; what names mean in `names`, `scope`, `body_names`, `resolve`; from the tree to the program in
 //! `lower`, `lower_body`, `lower_regions`, with the entry points in `api`, `edit` and `edit_module`; the printer in `layout`, `naming`,
-//! `print`, `print_body`; [`print_op`] and [`print_value`] in `op` and `value`; [`format_text`] in `format`. Parser, lowering and printer work through
+//! `print`, `print_body`, and in `surroundings` for nodes alone; [`print_op`] and [`print_value`] in `op` and `value`; [`format_text`] in `format`. Parser, lowering and printer work through
 //! lists of what is left to do: nesting costs no stack, and time is linear in the text.
 
 mod api;
@@ -70,6 +70,7 @@ mod resolve;
 mod scope;
 mod settle;
 mod statements;
+mod surroundings;
 mod syntax;
 mod types;
 mod unknown;
@@ -90,9 +91,10 @@ pub use op::{parse_op, parse_type, parse_type_refs, print_op};
 pub use places::{Places, Reading, parse_program_with_places, read_program};
 pub use print::{
     Detail, print_contract, print_entity, print_function, print_module, print_module_head, print_node,
-    print_program, print_signature, print_storage, print_type, print_type_name,
+    print_node_among, print_program, print_signature, print_storage, print_type, print_type_name,
 };
 pub use scope::output_names;
+pub use surroundings::Surroundings;
 pub use value::{parse_value, print_value, print_value_by_refs};
 pub use words::is_bare;
 

@@ -15,6 +15,7 @@ use crate::text::naming::ModuleNaming;
 use crate::text::op::{write_named_type, write_type_list};
 use crate::text::plain::Plain;
 use crate::text::print_body::BodyPrinter;
+use crate::text::surroundings::Surroundings;
 use crate::text::words::write_name;
 use crate::types::Type;
 
@@ -146,11 +147,23 @@ pub fn print_contract(program: &Program, function: FuncRef, contract: ContractRe
 
 /// Prints a node as it stands in its function, with its regions and what is folded into it; empty when there is none.
 pub fn print_node(program: &Program, node: NodeRef, detail: Detail) -> String {
+    print_node_among(program, node, detail, &mut Surroundings::default())
+}
+
+/// Prints a node as [`print_node`] does, with what stands around others of its function: several nodes in order cost less then.
+///
+/// The surroundings are of one function of one program, or new.
+pub fn print_node_among(
+    program: &Program,
+    node: NodeRef,
+    detail: Detail,
+    around: &mut Surroundings,
+) -> String {
     let mut out = String::new();
     if let Some(function) = program.function_of(node.into())
         && let Some(found) = program.function(function)
     {
-        BodyPrinter::new(program, function, found, detail, &mut out).node_alone(node);
+        BodyPrinter::new(program, function, found, detail, &mut out).node_alone(node, around);
     }
     out
 }

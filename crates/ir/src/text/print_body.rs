@@ -19,6 +19,7 @@ use crate::text::op::{write_case, write_cases, write_mnemonic, write_named_type,
 use crate::text::plain::Plain;
 use crate::text::print::{Detail, write_doc};
 use crate::text::scope::{Binding, Scope, output_names};
+use crate::text::surroundings::Surroundings;
 use crate::text::words::{is_bare, write_name};
 use crate::types::Type;
 
@@ -179,14 +180,16 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
     }
 
     /// One node, in the scope that it stands in.
-    pub(super) fn node_alone(&mut self, of: NodeRef) {
-        let body = self.function.body();
-        let Some(node) = body.node(of) else { return };
-        self.scope = Scope::at(self.of, self.function, node.region(), body.previous(of));
-        layout::lines(self.program, self.function, node.region(), &mut self.folded);
-        let mut steps = Vec::new();
+    pub(super) fn node_alone(&mut self, of: NodeRef, around: &mut Surroundings) {
+        around.go_to(self.program, self.of, self.function, of);
+        std::mem::swap(&mut self.scope, &mut around.scope);
+        std::mem::swap(&mut self.folded, &mut around.folded);
+        let (mark, mut steps) = (self.scope.mark(), Vec::new());
         self.line(of, &mut steps);
         self.run(steps);
+        self.scope.reset(mark);
+        std::mem::swap(&mut self.scope, &mut around.scope);
+        std::mem::swap(&mut self.folded, &mut around.folded);
     }
 
     fn lines(&mut self, region: RegionRef) -> Vec<NodeRef> {
