@@ -297,8 +297,8 @@ mod tests {
         let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
         let hub = json!({ "label": "Hub", "key": "h" });
         let spoke = |number: usize| {
-            let rim =
-                json!({ "label": ["Rim", "Tyre"][number % 2], "key": format!("{:03}", number * 7 % 400) });
+            let label = ["Rim", "Tyre"][number % 2];
+            let rim = json!({ "label": label, "key": format!("{:03}", number * 7 % 400) });
             let kind = ["A", "B", "C"][number % 3];
             let edge = json!({ "upsert_edge": { "from": hub, "type": kind, "to": rim } });
             [json!({ "upsert_node": rim }), edge]
