@@ -150,7 +150,7 @@ mod tests {
         let rewound = |to| What::Rewound { to, by: "ann".to_owned(), request: None };
         let back = |to| {
             let entry = Entry { number: 81, time: 0, what: rewound(to) };
-            let journal = [&journal[..], &[entry.clone()]].concat();
+            let journal = [&journal[..], std::slice::from_ref(&entry)].concat();
             let run = Run::replay(&flow, &journal).expect("it follows");
             Kept { after: 70, bytes: 10 }.due(&run, &entry, &[]).map(|snapshot| snapshot.number)
         };
