@@ -208,8 +208,10 @@ async fn what_a_run_is_begun_with_has_to_fit() {
         refused(json!({ "report": 5 })).await,
         "input.input.report: `report`: 5 is not of type \"string\""
     );
-    let more = refused(json!({ "report": "x", "other": 1 })).await;
-    assert!(more.starts_with("input.input: Additional properties are not allowed"), "{more}");
+    assert_eq!(
+        refused(json!({ "report": "x", "other": 1 })).await,
+        "input.input.other: the flow has no input `other`"
+    );
 }
 
 /// Branches, lists, other flows and time, without a model.

@@ -235,12 +235,13 @@ async fn a_flow_about_a_program_names_what_is_of_programs_alone() {
         mistakes(engine, &outer("act"), true).await,
         "OUT_OF_REACH nodes[0].action.run.flow: a flow about a program starts no runs of `act`, which are about none"
     );
-    // One that was about a program when it was named may be about none by now.
+    // One that another one names stays about a program.
     let mut since = calling();
     since.as_object_mut().expect("it is one").remove("program");
-    assert_eq!(mistakes(engine, &since, false).await, "");
-    let refused = ended(engine, "outer", "mine", "mine").await;
-    assert_eq!(refused["why"]["code"], "UNSUPPORTED", "{refused}");
+    assert_eq!(
+        mistakes(engine, &since, false).await,
+        "BAD_FIELD program: it must be about a program: so are those that begin runs of it, `outer`"
+    );
 }
 
 /// What a session has carried about one program does not get into a run about another one.

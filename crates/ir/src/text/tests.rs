@@ -85,7 +85,7 @@ fn every_program_of_the_repository_reads_back() {
             } else if path.extension().is_some_and(|ext| ext == "lm") {
                 let text = std::fs::read_to_string(&path).expect("readable");
                 // A file of mistakes in the text.
-                if text.contains(";! SYNTAX") {
+                if [";! SYNTAX", ";! UNKNOWN_OP"].iter().any(|told| text.contains(told)) {
                     continue;
                 }
                 if let Err(errors) = parse_program(&text, &mut RefAllocator::starting_at(1)) {

@@ -38,7 +38,11 @@ impl Parser<'_> {
         let (back, mistakes, exprs) = (self.at, self.mistakes.len(), self.tree.exprs.len());
         (self.at, self.parens, self.reads_over) = (of.begin, 0, true);
         let read = if is_own { self.unknown_head() } else { self.head().map(|head| (head, false)) };
-        let read = read.and_then(|(head, is_dotted)| Ok((head, self.all_operands(is_dotted)?)));
+        let read = read.and_then(|(head, is_dotted)| {
+            // What it names is no operator.
+            self.reads_over = !matches!(head.attr, AttrSyntax::Unknown { names: true });
+            Ok((head, self.all_operands(is_dotted)?))
+        });
         self.reads_over = false;
         match read {
             Ok((head, operands)) => {
