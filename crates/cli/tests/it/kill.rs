@@ -25,11 +25,11 @@ fn checked(round: u64) -> bool {
 const TOGETHER: usize = 20;
 
 /// SplitMix64: repeatable from its seed.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
     /// Seeded by the variable, else by the clock; the test prints it.
-    fn new() -> Dice {
+    pub(crate) fn new() -> Dice {
         let given = std::env::var(SEED).ok().map(|seed| seed.parse().expect("it is a number"));
         let clock = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("it is past 1970");
         let seed = given.unwrap_or_else(|| clock().as_micros() as u64);
@@ -37,7 +37,7 @@ impl Dice {
         Dice(seed)
     }
 
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -57,13 +57,13 @@ impl Moment {
     fn draw(dice: &mut Dice) -> Moment {
         Moment { edits: dice.roll(45), then: Duration::from_micros(dice.roll(2_000)) }
     }
+}
 
-    /// Waits for the time, which is too short to sleep for.
-    fn pass(&self) {
-        let since = Instant::now();
-        while since.elapsed() < self.then {
-            std::hint::spin_loop();
-        }
+/// Waits for a time that is too short to sleep for.
+pub(crate) fn pass(time: Duration) {
+    let since = Instant::now();
+    while since.elapsed() < time {
+        std::hint::spin_loop();
     }
 }
 
@@ -107,7 +107,7 @@ fn a_killed_server_keeps_what_it_acknowledged() {
                         };
                         made.lock().expect("no caller panicked").push((number, hash.to_owned()));
                         if count.fetch_add(1, Ordering::Relaxed) == moment.edits {
-                            moment.pass();
+                            pass(moment.then);
                             server.kill();
                         }
                     }

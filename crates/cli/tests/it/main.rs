@@ -7,6 +7,7 @@ mod database;
 mod determinism;
 mod files;
 mod kill;
+mod killed_runs;
 mod lost;
 mod mcp;
 mod reached;
