@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::fixture::{Fixture, append, create, edit, seqs};
 
 /// Begins a run, whose journal has an entry then.
-async fn begin(store: &Store, actor: ActorKey) -> Uuid {
+pub(crate) async fn begin(store: &Store, actor: ActorKey) -> Uuid {
     let (id, session, made) = (Uuid::now_v7(), Uuid::now_v7(), Timestamp(1));
     let definition =
         FlowDefinition { hash: vec![1; 32], name: "loop".to_owned(), version: 1, definition: b"{}".to_vec() };
@@ -56,7 +56,7 @@ async fn begin(store: &Store, actor: ActorKey) -> Uuid {
 }
 
 /// An entry, from which nothing else follows.
-fn entry(run: Uuid, number: u64) -> JournalAppend {
+pub(crate) fn entry(run: Uuid, number: u64) -> JournalAppend {
     JournalAppend {
         run,
         program: None,
@@ -74,7 +74,7 @@ fn entry(run: Uuid, number: u64) -> JournalAppend {
 }
 
 /// The numbers of a journal, each of which is what its entry says.
-async fn numbers(store: &Store, run: Uuid) -> Vec<u64> {
+pub(crate) async fn numbers(store: &Store, run: Uuid) -> Vec<u64> {
     let entries = store.journal(run, None, 0, 1_000).await.unwrap();
     let says_its_number = entries.iter().all(|entry| entry.number.to_string().into_bytes() == entry.payload);
     assert!(says_its_number, "{entries:?}");
