@@ -79,7 +79,8 @@ impl Aside {
     }
 }
 
-/// Whether this thread may wait for a disk: what else it would do, another one does meanwhile.
+/// Whether this thread may wait for a disk: what else it would do, another one does meanwhile. A task of a `LocalSet` has no other
+/// thread, and cannot be told apart here: none of those may append to a journal.
 pub(crate) fn may_wait() -> bool {
     Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread)
 }

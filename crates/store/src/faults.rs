@@ -12,8 +12,8 @@ use crate::fault::{Failure, Fault};
 pub enum Step {
     /// A batch has been taken from the queue; no statement has run.
     BeforeInsert,
-    /// All statements of a transaction of several have run; it is not committed. A batch that is one statement has no
-    /// such step.
+    /// All statements of a transaction of several have run; it is not committed. Where they go to a file as one text, with its
+    /// beginning and its end, none of them has run. A batch that is one statement has no such step.
     BeforeCommit,
     /// The database has answered that the rows are durable; nobody has been told.
     AfterCommit,
