@@ -300,6 +300,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_queue_that_is_closed_ends_after_whoever_has_stepped_in() {
+        let queue = Queue::default();
+        let turn = queue.step_in().expect("nobody writes");
+        queue.close();
+        let mut next = pin!(queue.next());
+        assert!(next.as_mut().now_or_never().is_none(), "the file is in use");
+        drop(turn);
+        assert!(next.await.is_none());
+    }
+
+    #[tokio::test]
     async fn those_who_write_at_the_same_time_write_together() {
         let queue = Queue::default();
         for writes in [1, 2] {
