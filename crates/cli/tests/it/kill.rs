@@ -17,7 +17,7 @@ const CALLERS: u64 = 8;
 const SEED: &str = "LMLANG_SEED";
 
 /// Rounds after which the doctor looks at what the killed server has left: each, as long as the log is short.
-fn checked(round: u64) -> bool {
+pub(crate) fn checked(round: u64) -> bool {
     round < 20 || round.is_multiple_of(10)
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::kill::{Dice, pass};
+use crate::kill::{Dice, checked, pass};
 use crate::serve::Server;
 use crate::tool::Place;
 
@@ -145,8 +145,10 @@ fn runs_of_a_killed_server_end_as_an_undisturbed_one() {
             pass(Duration::from_micros(dice.roll(2_000)));
             server.kill();
             drop(server);
-            let doctor = place.json(&["doctor"]);
-            assert_eq!(doctor["sound"], true, "round {round}: {doctor}");
+            if checked(round) {
+                let doctor = place.json(&["doctor"]);
+                assert_eq!(doctor["sound"], true, "round {round}: {doctor}");
+            }
             server = start(&place);
             let kept = standings(&server, &runs);
             let is_kept = told.iter().zip(&kept).all(|(told, kept)| told.steps <= kept.steps);
