@@ -139,7 +139,7 @@ fn runs_of_a_killed_server_end_as_an_undisturbed_one() {
     for round in 0..rounds {
         let count = if round % 2 == 0 { 1 } else { SEVERAL };
         let runs: Vec<String> = (0..count).map(|_| begun(&server)).collect();
-        let (all, mut done) = (STEPS * count as u64, 0);
+        let (all, mut done) = (STEPS * count as u64, 0_u64);
         for _ in 0..=dice.roll(2) {
             let told = until(&server, &runs, done + dice.roll((all - done).max(1)));
             pass(Duration::from_micros(dice.roll(2_000)));
