@@ -69,7 +69,7 @@ const ASKED: &[(&str, &str)] = &[
     ("Mutation.rewindRun", r#"rewindRun(input: {runId: "RUN", toStep: 1, dryRun: true}) { run { id } }"#),
     (
         "Mutation.startRun",
-        r#"startRun(input: {flow: "review", input: {program: "world", brunch: "x"}}) { run { id } }"#,
+        r#"startRun(input: {flow: "review", input: {program: "world", branch: "main"}}) { run { id } }"#,
     ),
     ("Mutation.registerFlow", "registerFlow(input: {definition: {}, dryRun: true}) { changed }"),
     ("Mutation.removeFlow", r#"removeFlow(input: {name: "nothing"}) { deleted }"#),
