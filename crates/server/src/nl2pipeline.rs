@@ -212,7 +212,7 @@ async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Respons
         }
     };
     let mut told = told(state, ask, &session).await?;
-    // In a task of its own: who does not read what is told keeps neither the turn from going on, nor what waits for it.
+    // In a task of its own: who does not read what is told does not keep the turn from going on.
     let asking = ask.clone();
     let turn = state.sockets.spawn(async move { taken(&asking, said, Some(session)).await });
     let mut turn = AbortOnDropHandle::new(turn);

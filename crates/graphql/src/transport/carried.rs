@@ -1,4 +1,4 @@
-//! Futures that come to their end once they have begun, whoever waits for them.
+//! Futures that come to their end whoever waits for them.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,15 +9,13 @@ use tokio_util::task::TaskTracker;
 
 /// A future whose rest runs in a task of its own when nobody waits for it any more.
 ///
-/// While somebody does, there is no task; nor is there one for a future that has not begun. Must be dropped within a
-/// runtime; one that shuts down ends the future.
+/// While somebody does, there is no task. Must be dropped within a runtime; one that shuts down ends the future.
 pub(super) struct CarriedOut<F>
 where
     F: Future<Output: Send> + Send + 'static,
 {
     /// What is left to do.
     rest: Option<Pin<Box<F>>>,
-    has_begun: bool,
     tasks: TaskTracker,
 }
 
@@ -27,7 +25,7 @@ where
 {
     /// Makes one whose rest would be a task among these.
     pub(super) fn new(future: F, tasks: TaskTracker) -> Self {
-        CarriedOut { rest: Some(Box::pin(future)), has_begun: false, tasks }
+        CarriedOut { rest: Some(Box::pin(future)), tasks }
     }
 }
 
@@ -38,7 +36,6 @@ where
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        self.has_begun = true;
         let rest = self.rest.as_mut().expect("nobody asks again for what has ended");
         let ended = rest.as_mut().poll(context);
         if ended.is_ready() {
@@ -53,8 +50,7 @@ where
     F: Future<Output: Send> + Send + 'static,
 {
     fn drop(&mut self) {
-        let rest = self.rest.take().filter(|_| self.has_begun);
-        if let (Some(rest), Ok(runtime)) = (rest, Handle::try_current()) {
+        if let (Some(rest), Ok(runtime)) = (self.rest.take(), Handle::try_current()) {
             self.tasks.spawn_on(rest, &runtime);
         }
     }

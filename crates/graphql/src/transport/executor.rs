@@ -30,7 +30,6 @@ use super::carried::CarriedOut;
 use super::documents::{Documents, Known};
 use super::limits::Limits;
 use super::shape::Shape;
-use super::turns::Turns;
 use super::{escapes, given, literals, omitted, precheck, rules, tokens};
 use crate::error::{ApiError, Code, cut};
 
@@ -145,8 +144,6 @@ struct Inner {
     limits: Limits,
     documents: Documents,
     slots: Arc<Semaphore>,
-    /// When mutations begin.
-    turns: Turns,
     /// The mutations that have begun and nobody waits for.
     mutations: TaskTracker,
 }
@@ -224,7 +221,6 @@ impl Executor {
             limits,
             documents: Documents::default(),
             slots: Arc::new(Semaphore::new(slots.min(Semaphore::MAX_PERMITS))),
-            turns: Turns::new(),
             mutations: TaskTracker::new(),
         }))
     }
@@ -327,8 +323,8 @@ impl Executor {
     /// Runs a query or a mutation.
     ///
     /// A query ends with whoever waits for it, and with the deadline. A mutation that has begun is carried out to its
-    /// last field all the same: nobody could tell which of its fields were. Those that have not begun let queries go
-    /// first. Must be called within a tokio runtime. A subscription is refused: it needs [`Executor::stream`].
+    /// last field all the same: nobody could tell which of its fields were. Must be called within a tokio runtime. A
+    /// subscription is refused: it needs [`Executor::stream`].
     pub async fn execute(&self, prepared: Prepared) -> Answer {
         let Prepared { request, kind, id, known, valid, asked: _, budget: _, caller } = prepared;
         let started = Instant::now();
@@ -348,7 +344,7 @@ impl Executor {
         known: &Known,
         valid: bool,
     ) -> Result<Response, ApiError> {
-        let Inner { execute, execute_valid, limits, slots, turns, mutations, .. } = &*self.0;
+        let Inner { execute, execute_valid, limits, slots, mutations, .. } = &*self.0;
         if kind == OperationKind::Subscription {
             return Err(ApiError::new(
                 Code::BadRequest,
@@ -368,7 +364,7 @@ impl Executor {
         });
         let ended = match kind {
             OperationKind::Mutation => {
-                until(limits.deadline, turns.run(CarriedOut::new(running, mutations.clone()))).await
+                until(limits.deadline, CarriedOut::new(running, mutations.clone())).await
             }
             OperationKind::Query | OperationKind::Subscription => until(limits.deadline, running).await,
         };

@@ -20,7 +20,6 @@ mod precheck;
 mod rules;
 mod shape;
 mod tokens;
-mod turns;
 mod values;
 
 #[cfg(test)]
