@@ -1,18 +1,13 @@
 //! Who wants a simulation to stop that somebody else moves.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whether somebody waits for a simulation to stop.
+/// How many wait for a simulation to stop.
 ///
 /// Only who waits says that it need not any more: whoever begins to move it may be seen by somebody who wants it to stop before
 /// its first step.
 #[derive(Debug, Default)]
-pub(super) struct Stops {
-    waiting: Mutex<usize>,
-    /// Whether any wait, for who looks at every step.
-    wanted: AtomicBool,
-}
+pub(super) struct Stops(AtomicUsize);
 
 /// Somebody who waits.
 #[derive(Debug)]
@@ -21,27 +16,19 @@ pub(super) struct Waiting<'s>(&'s Stops);
 impl Stops {
     /// Wants it to stop until this is dropped.
     pub(super) fn ask(&self) -> Waiting<'_> {
-        let mut waiting = self.waiting();
-        *waiting += 1;
-        self.wanted.store(true, Ordering::Relaxed);
+        self.0.fetch_add(1, Ordering::Relaxed);
         Waiting(self)
     }
 
     /// Whether it is to stop.
     pub(super) fn are_wanted(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed)
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, usize> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.load(Ordering::Relaxed) > 0
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let mut waiting = self.0.waiting();
-        *waiting = waiting.saturating_sub(1);
-        self.0.wanted.store(*waiting > 0, Ordering::Relaxed);
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
