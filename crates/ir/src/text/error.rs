@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::text::lexer::mark;
+use crate::text::lexer::{lex, mark};
 
 /// A mistake in a text. All mistakes of a text are found in one pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,7 +226,10 @@ fn tell_hidden(text: &str, mistakes: &mut [Mistake]) {
     if unknown.peek().is_none() {
         return;
     }
-    let hidden: BTreeSet<&str> = text.lines().flat_map(named_behind).collect();
+    let lexed = lex(text);
+    let behind = lexed.comments.iter().filter(|comment| comment.trailing);
+    let hidden: BTreeSet<&str> =
+        behind.flat_map(|comment| named_in(&text[comment.start as usize..comment.end as usize])).collect();
     for mistake in unknown {
         if let Some(name) = mistake.found.as_deref().filter(|name| hidden.contains(name)) {
             let hint = format!("; `{name} = ..` stands in a comment, behind a `;`");
@@ -235,18 +238,9 @@ fn tell_hidden(text: &str, mistakes: &mut [Mistake]) {
     }
 }
 
-/// The names that are given values in the comment at the end of a line.
-fn named_behind(line: &str) -> impl Iterator<Item = &str> {
-    let (mut quoted, mut escaped) = (false, false);
-    let begin = line.bytes().position(|byte| {
-        let is_begin = byte == b';' && !quoted;
-        quoted ^= byte == b'"' && !escaped;
-        escaped = byte == b'\\' && quoted && !escaped;
-        is_begin
-    });
-    let begin = begin.filter(|begin| !line[..*begin].trim_start().is_empty());
-    let statements = begin.map_or("", |begin| &line[begin + 1..]).split(';');
-    statements.filter_map(|statement| {
+/// The names that are given values in a comment.
+fn named_in(comment: &str) -> impl Iterator<Item = &str> {
+    comment.split(';').filter_map(|statement| {
         let (name, value) = statement.split_once('=')?;
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let name = name.trim();
