@@ -112,6 +112,13 @@ pub(crate) struct PageInfo {
     pub(crate) end_cursor: Option<String>,
 }
 
+impl PageInfo {
+    /// Where the list goes on; nothing behind its end.
+    pub(crate) fn next(self) -> Option<String> {
+        self.end_cursor.filter(|_| self.has_next_page)
+    }
+}
+
 /// An answer about one program.
 #[derive(Debug, Deserialize)]
 pub(crate) struct About<T> {
@@ -374,12 +381,12 @@ impl Client {
         loop {
             variables["first"] = (most - items.len()).min(PAGE).into();
             let Page { nodes, page_info, total_count } = page(self.ask(document, &variables).await?);
-            let PageInfo { has_next_page, end_cursor } = page_info;
             items.extend(nodes);
-            if items.len() >= most || !has_next_page {
-                return Ok(Part { items, next: end_cursor.filter(|_| has_next_page), total: total_count });
+            let next = page_info.next();
+            if items.len() >= most || next.is_none() {
+                return Ok(Part { items, next, total: total_count });
             }
-            variables["after"] = end_cursor.into();
+            variables["after"] = next.into();
         }
     }
 }

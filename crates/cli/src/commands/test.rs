@@ -100,10 +100,8 @@ async fn all(client: &Client, mut variables: Value) -> Result<Vec<Case>, Error> 
             unknown = stale;
         };
         all.extend(page.nodes);
-        if !page.page_info.has_next_page {
-            return Ok(all);
-        }
-        variables["after"] = page.page_info.end_cursor.into();
+        let Some(next) = page.page_info.next() else { return Ok(all) };
+        variables["after"] = next.into();
     }
 }
 

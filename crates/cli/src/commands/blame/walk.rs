@@ -7,7 +7,7 @@ use lmlang_graphql::schema::cursor::List;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::client::{About, Page, PageInfo};
+use crate::client::{About, Page};
 use crate::error::Error;
 use crate::pinned::Pinned;
 
@@ -270,7 +270,7 @@ impl<'p> Walk<'p> {
     /// A node, whose regions come next.
     fn enter(&mut self, node: Node, depth: usize) -> Place {
         let Node { id, of, regions: Page { nodes, page_info, .. } } = node;
-        if let Some(after) = rest(page_info) {
+        if let Some(after) = page_info.next() {
             self.ahead.push(Ahead::Regions { node: of.clone(), depth: depth + 1, after });
         }
         self.follow(nodes, depth + 1);
@@ -296,7 +296,7 @@ impl<'p> Walk<'p> {
             Some(page) => page,
             None => self.ask(&region, after, wanted).await?,
         };
-        if let Some(after) = rest(page_info) {
+        if let Some(after) = page_info.next() {
             self.ahead.push(Ahead::Region { region, depth, after: Some(after) });
         }
         self.ahead.extend(nodes.into_iter().rev().map(|node| Ahead::Node { node, depth }));
@@ -349,7 +349,7 @@ async fn levels(pinned: &Pinned<'_>, node: &str) -> Result<Vec<Level>, Error> {
             break;
         }
         let Page { nodes: mut regions, page_info, .. } = page;
-        if let Some(after) = rest(page_info) {
+        if let Some(after) = page_info.next() {
             regions.extend(regions_behind(pinned, &of, after).await?);
         }
         if let Some(inner) = levels.last() {
@@ -371,9 +371,4 @@ async fn regions_behind(pinned: &Pinned<'_>, node: &str, after: String) -> Resul
     let page = |answer: About<OfNode<Regions>>| answer.program.entity.regions;
     let (regions, _) = pinned.client.list(REGIONS, variables, usize::MAX, page).await?;
     Ok(regions)
-}
-
-/// Where a list goes on behind a page.
-fn rest(page: PageInfo) -> Option<String> {
-    page.end_cursor.filter(|_| page.has_next_page)
 }
