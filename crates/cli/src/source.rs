@@ -128,6 +128,11 @@ pub(crate) fn input(path: &Path) -> Result<String, Error> {
     text(path, if path == Path::new("-") { stdin()? } else { bytes(path)? })
 }
 
+/// A text that the command line gives, or that stands on standard input for `-`.
+pub(crate) fn argument(given: &str) -> Result<String, Error> {
+    if given == "-" { input(Path::new(given)) } else { Ok(given.to_owned()) }
+}
+
 fn stdin() -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().read_to_end(&mut bytes);

@@ -1,7 +1,5 @@
 //! `lmlang cypher`: questions about entities and programs.
 
-use std::path::Path;
-
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -12,7 +10,7 @@ use crate::fields;
 use crate::output::{Output, cell, columns, counted, say};
 use crate::session::Missing;
 use crate::settings::Settings;
-use crate::source::input;
+use crate::source::argument;
 
 /// What is asked.
 #[derive(Debug, clap::Args)]
@@ -42,11 +40,7 @@ struct Table {
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let query = match args.query.as_str() {
-        "-" => input(Path::new("-"))?,
-        query => query.to_owned(),
-    };
-    let variables = json!({ "query": query, "params": args.vars });
+    let variables = json!({ "query": argument(&args.query)?, "params": args.vars });
     let answer: Answer =
         with_client(settings, Missing::Refuse, async |client| client.ask(ASK, &variables).await)?;
     let Table { columns: names, rows, truncated } = answer.cypher;

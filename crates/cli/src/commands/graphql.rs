@@ -1,7 +1,5 @@
 //! `lmlang graphql`: any operation of the schema, asked as it stands.
 
-use std::path::Path;
-
 use serde_json::{Map, Value, json};
 
 use crate::client::with_client;
@@ -12,7 +10,7 @@ use crate::fields;
 use crate::output::{Form, Output};
 use crate::session::Missing;
 use crate::settings::Settings;
-use crate::source::input;
+use crate::source::argument;
 
 /// What is asked.
 #[derive(Debug, clap::Args)]
@@ -30,10 +28,7 @@ pub(crate) struct Args {
 /// Prints the whole answer, of a subscription each as it comes, and ends as its first error says. A change is asked for
 /// once: give it an idempotency key.
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let document = match args.document.as_str() {
-        "-" => input(Path::new("-"))?,
-        given => given.to_owned(),
-    };
+    let document = argument(&args.document)?;
     let request = json!({ "query": document, "variables": args.vars, "operationName": args.operation });
     with_client(settings, Missing::Refuse, async |client| {
         let mut exit = Exit::Success;

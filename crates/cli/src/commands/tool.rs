@@ -1,6 +1,5 @@
 //! `lmlang tool`: the tools for agents, from the command line.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use lmlang_mcp::{Desk, TOOLS, Tool, desk, listing};
@@ -12,7 +11,7 @@ use crate::exit::Exit;
 use crate::output::{Output, columns};
 use crate::session::block_on;
 use crate::settings::Settings;
-use crate::source::input;
+use crate::source::argument;
 
 /// What to do with the tools.
 #[derive(Debug, clap::Args)]
@@ -56,12 +55,8 @@ fn list(output: Output) -> Result<Exit, Error> {
 
 fn call(name: &str, given: &str, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let tool = desk::find(name)?;
-    let text = match given {
-        "-" => input(Path::new("-"))?,
-        given => given.to_owned(),
-    };
-    let arguments: Map<String, Value> =
-        serde_json::from_str(&text).map_err(|source| Error::ToolArguments { tool: tool.name, source })?;
+    let arguments: Map<String, Value> = serde_json::from_str(&argument(given)?)
+        .map_err(|source| Error::ToolArguments { tool: tool.name, source })?;
     let done = block_on(async {
         let asking = Arc::new(Asking::new(settings));
         let done = Desk::new(asking.clone()).call(tool, arguments, Arc::new(|_| {})).await;
