@@ -5,7 +5,7 @@ use lmlang_agents::edit::BEGINNINGS;
 use serde_json::{Map, Value, json};
 
 use crate::client::{Client, with_client};
-use crate::commands::flow::print_trace;
+use crate::commands::flow::{as_taken, print_trace};
 use crate::commands::talk::{Asked, More, Stands, Talk, has_person, line};
 use crate::duration::duration;
 use crate::error::Error;
@@ -37,17 +37,18 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let mut options = match fields::object(&args.fields, None)? {
-        Value::Object(options) => options,
-        _ => Map::new(),
-    };
-    options.extend(args.program.as_ref().map(|program| ("program".to_owned(), json!(program))));
-    let begins = |text: &str| {
-        let options = (!options.is_empty()).then(|| ("options".to_owned(), json!(options)));
-        Map::from_iter([("text".to_owned(), json!(text))].into_iter().chain(options))
-    };
+    let mut given = fields::object(&args.fields, None)?;
+    if let Some(program) = &args.program {
+        given["program"] = json!(program);
+    }
     with_client(settings, Missing::Make, async |client| {
         let flow = flow_of(client, args).await?;
+        as_taken(client, &flow, &args.fields, &mut given).await?;
+        let options = given.as_object().filter(|options| !options.is_empty());
+        let begins = |text: &str| {
+            let options = options.map(|options| ("options".to_owned(), json!(options)));
+            Map::from_iter([("text".to_owned(), json!(text))].into_iter().chain(options))
+        };
         let mut talk = Talk::new(client, &flow, args.session.clone()).within(args.deadline);
         let mut asked: Option<Asked> = talk.asked().await?;
         let (mut run, mut exit): (Option<String>, Exit) = (None, Exit::Success);

@@ -304,10 +304,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let mut given = fields::object(fields, input.as_deref())?;
             let deadline = deadline.map(|deadline| deadline.num_milliseconds());
             with_client(settings, Missing::Refuse, async |client| {
-                if !fields.is_empty() {
-                    let answer: Value = client.ask(INPUT, &json!({ "id": flow })).await?;
-                    fields::as_texts(&mut given, fields, &answer["flow"]["inputSchema"]);
-                }
+                as_taken(client, flow, fields, &mut given).await?;
                 let input = json!({
                     "flow": flow, "input": given, "sessionId": session, "deadlineMs": deadline,
                 });
@@ -483,6 +480,20 @@ async fn id_of(client: &Client, run: &str) -> Result<String, Error> {
     let (runs, _) = client.list(RUNS, json!({}), 1, |answer: Listed| answer.runs).await?;
     let newest = runs.first().and_then(|run| run["id"].as_str()).map(str::to_owned);
     newest.ok_or_else(|| Error::not_found("there is no run yet".to_owned(), Vec::new()))
+}
+
+/// Has fields of the input of a flow be texts where it takes texts, whatever they look like.
+pub(crate) async fn as_taken(
+    client: &Client,
+    flow: &str,
+    fields: &[String],
+    given: &mut Value,
+) -> Result<(), Error> {
+    if !fields.is_empty() {
+        let answer: Value = client.ask(INPUT, &json!({ "id": flow })).await?;
+        fields::as_texts(given, fields, &answer["flow"]["inputSchema"]);
+    }
+    Ok(())
 }
 
 /// All items of a list of a run.
