@@ -145,7 +145,7 @@ pub(crate) enum Command {
     Flow(flow::Args),
     /// Have a task carried out on the entities; exits with 7 when it asks and there is no terminal.
     Act(act::Args),
-    /// Talk about a pipeline of a stream Manager: each line is a turn.
+    /// Talk about a pipeline, a program or tasks, or with a flow of your own, line by line.
     Chat(chat::Args),
     /// Agree to what a run asks.
     Approve(approve::Args),

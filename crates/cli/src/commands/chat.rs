@@ -1,4 +1,4 @@
-//! `lmlang chat`: a conversation about a pipeline, a program or tasks, line by line.
+//! `lmlang chat`: a conversation about a pipeline, a program or tasks, or with a flow of one's own, line by line.
 
 use chrono::TimeDelta;
 use lmlang_agents::edit::BEGINNINGS;
