@@ -275,12 +275,12 @@ fn trace(
             return Ok(false);
         }
         let page = trace.page(at, PAGE, PAGE_NODES);
-        let mut steps = page.steps.iter();
-        let shown = match output.form {
-            Form::Json => steps.try_for_each(|step| output.json_line(&step_json(step, program))),
-            Form::Text => output.item(&steps.map(|step| step_line(step, program)).collect::<String>()),
+        let steps = page.steps.iter();
+        let lines: String = match output.form {
+            Form::Json => steps.map(|step| format!("{}\n", step_json(step, program))).collect(),
+            Form::Text => steps.map(|step| step_line(step, program)).collect(),
         };
-        match shown {
+        match output.item(&lines) {
             // The run ends as it does, whoever reads its steps.
             Err(error) if error.is_closed_output() => return Ok(true),
             shown => shown?,
