@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::client::Client;
+use crate::commands::flow::answering::confirmed;
 use crate::commands::listening::Listening;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -254,12 +255,8 @@ impl Stands {
     pub(crate) fn answer(asked: &Asked, line: &str) -> Map<String, Value> {
         let line = line.trim();
         let answer = match asked.kind.as_str() {
-            "need_confirm" => match line.to_ascii_lowercase().as_str() {
-                "y" | "yes" => json!({ "confirm": true }),
-                "n" | "no" | "" => json!({ "confirm": false }),
-                // Whoever writes more than a letter says what is to be different.
-                _ => json!({ "confirm": false, "feedback": line }),
-            },
+            "need_confirm" if line.is_empty() => json!({ "confirm": false }),
+            "need_confirm" => confirmed(line),
             "need_clarification" => json!({ "text": line }),
             _ => {
                 let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -345,6 +342,7 @@ mod tests {
     #[test]
     fn a_line_answers_what_is_asked() {
         check("need_confirm", &[], "Yes", json!({ "confirm": true }));
+        check("need_confirm", &[], "false", json!({ "confirm": false }));
         check("need_confirm", &[], "", json!({ "confirm": false }));
         check("need_confirm", &[], "by user", json!({ "confirm": false, "feedback": "by user" }));
         check("need_clarification", &[], " ten seconds ", json!({ "text": "ten seconds" }));

@@ -32,15 +32,11 @@ impl From<Question> for Asked {
 }
 
 impl Asked {
-    /// What words answer to it: where yes or no is expected, all others say what is to be different.
+    /// What words answer to it.
     pub(super) fn answered_by(&self, words: &str) -> Value {
         match self.kind.as_str() {
             "need_clarification" => json!({ "text": words }),
-            "need_confirm" => match words.trim().to_ascii_lowercase().as_str() {
-                "y" | "yes" | "true" => json!({ "confirm": true }),
-                "n" | "no" | "false" => json!({ "confirm": false }),
-                _ => json!({ "confirm": false, "feedback": words }),
-            },
+            "need_confirm" => confirmed(words),
             _ => json!({ "choice": words }),
         }
     }
@@ -54,6 +50,15 @@ impl Asked {
         let takes = if choices.is_empty() { "words".to_owned() } else { choices.join(", ") };
         let kind = &self.kind;
         Err(Error::Input(format!("yes or no does not answer `{kind}`: `lmlang flow answer` takes {takes}")))
+    }
+}
+
+/// What words say where yes or no is expected: all others say what is to be different.
+pub(crate) fn confirmed(words: &str) -> Value {
+    match words.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" | "true" => json!({ "confirm": true }),
+        "n" | "no" | "false" => json!({ "confirm": false }),
+        _ => json!({ "confirm": false, "feedback": words }),
     }
 }
 
