@@ -38,11 +38,24 @@ fn needs_bracket(code: Opcode) -> bool {
     matches!(code.spec().attr, AttrKind::Type | AttrKind::Array | AttrKind::Enum | AttrKind::Signature)
 }
 
-/// For an operator whose type is missing, or written in another way: what is wrong, and how it is written.
-fn incomplete(given: &str) -> Option<(String, Vec<String>)> {
+/// The operator whose mnemonic a text is, or begins with up to a dot, and where that ends.
+fn begun(given: &str) -> Option<(Opcode, usize)> {
     let dots = given.rmatch_indices('.').map(|(at, _)| at);
     let known = |end: usize| Some((Opcode::of_mnemonic(&given[..end])?, end));
-    let (code, end) = std::iter::once(given.len()).chain(dots).find_map(known)?;
+    std::iter::once(given.len()).chain(dots).find_map(known)
+}
+
+/// Whether an operator, as it is offered, names something right behind its mnemonic: a label, a function, a type.
+pub(super) fn names_something(form: &str) -> bool {
+    let name = &form[..form.find(['<', ' ']).unwrap_or(form.len())];
+    begun(name).is_some_and(|(code, _)| {
+        !needs_suffix(code) && !needs_bracket(code) && !matches!(code.spec().attr, AttrKind::None)
+    })
+}
+
+/// For an operator whose type is missing, or written in another way: what is wrong, and how it is written.
+fn incomplete(given: &str) -> Option<(String, Vec<String>)> {
+    let (code, end) = begun(given)?;
     let (name, suffix) = given.split_at(end);
     let wrong = match (needs_suffix(code), needs_bracket(code)) {
         (true, _) => format!("the type of `{name}` is missing"),

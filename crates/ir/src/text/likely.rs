@@ -183,28 +183,6 @@ fn called(stem: &str) -> Vec<&'static OpSpec> {
     OPS.iter().filter(family).collect()
 }
 
-/// Whether an operator that is offered names something right behind its mnemonic: a label, a function, a type.
-pub(super) fn names_something(form: &str) -> bool {
-    let name = &form[..form.find(['<', ' ']).unwrap_or(form.len())];
-    let dots = name.rmatch_indices('.').map(|(at, _)| at);
-    let code = std::iter::once(name.len()).chain(dots).find_map(|end| Opcode::of_mnemonic(&name[..end]));
-    let takes_values = |code: Opcode| {
-        matches!(
-            code.spec().attr,
-            AttrKind::None
-                | AttrKind::Scalar(_)
-                | AttrKind::Convert(_)
-                | AttrKind::Memory(_)
-                | AttrKind::Const
-                | AttrKind::Type
-                | AttrKind::Array
-                | AttrKind::Enum
-                | AttrKind::Signature
-        )
-    };
-    code.is_some_and(|code| !takes_values(code))
-}
-
 /// Operators that a word stands for which stands where a value is expected: only what it is the name of.
 pub(super) fn operators_called(word: &str) -> Vec<String> {
     let means = constructor(word).is_some() || !called(&word.to_ascii_lowercase()).is_empty();

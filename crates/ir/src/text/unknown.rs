@@ -7,6 +7,7 @@ use crate::ops::Opcode;
 use crate::refs::RefKind;
 use crate::text::cursor::{Parsed, Parser, Skip};
 use crate::text::error::code;
+use crate::text::heads::names_something;
 use crate::text::lexer::Kind;
 use crate::text::likely;
 use crate::text::lower_body::{At, Body};
@@ -98,7 +99,7 @@ impl Parser<'_> {
             return Err(Skip);
         }
         let tag = self.adjacent_tag()?;
-        let names = likely.iter().any(|form| likely::names_something(form));
+        let names = likely.iter().any(|form| names_something(form));
         // The opcode stands for none: what is unknown is never resolved.
         Ok((Head { code: Opcode::Unreachable, attr: AttrSyntax::Unknown { names }, tag, at }, is_dotted))
     }
