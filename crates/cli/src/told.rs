@@ -1,8 +1,10 @@
 //! What a run did, told: its end, its calls and its steps.
 
+use std::collections::HashMap;
+
 use lmlang_interp::{Fault, LimitKind, Note, Outcome, Place, Shown, Step, limit_message};
-use lmlang_ir::Program;
-use lmlang_ir::text::{Detail, print_node, print_value};
+use lmlang_ir::text::{Detail, Surroundings, print_node_among, print_value};
+use lmlang_ir::{FuncRef, NodeRef, Program};
 use serde_json::{Value as Json, json};
 
 use crate::diagnostics::Read;
@@ -120,13 +122,26 @@ pub(crate) fn step_json(step: &Step, program: &Program) -> Json {
     })
 }
 
-/// A step as a line: number, depth, node, and what it made.
-pub(crate) fn step_line(step: &Step, program: &Program) -> String {
-    let text = print_node(program, step.node, Detail::Summary);
-    let text = text.lines().next().unwrap_or_default().trim();
-    let indent = "  ".repeat((step.frame as usize).min(16));
-    let outputs = shown(&step.outputs, program).join(", ");
-    let arrow = if outputs.is_empty() { "" } else { "  => " };
-    let note = step.note.map(|step| format!("  ({})", note(step))).unwrap_or_default();
-    format!("{:>6}  {indent}{text}{arrow}{outputs}{note}\n", step.seq)
+/// Lines of the steps of a program. A node is printed once, however often it is executed.
+#[derive(Default)]
+pub(crate) struct StepLines {
+    nodes: HashMap<NodeRef, String>,
+    around: HashMap<Option<FuncRef>, Surroundings>,
+}
+
+impl StepLines {
+    /// A step as a line: number, depth, node, and what it made.
+    pub(crate) fn line(&mut self, step: &Step, program: &Program) -> String {
+        let StepLines { nodes, around } = self;
+        let text = nodes.entry(step.node).or_insert_with(|| {
+            let around = around.entry(program.function_of(step.node.into())).or_default();
+            let text = print_node_among(program, step.node, Detail::Summary, around);
+            text.lines().next().unwrap_or_default().trim().to_owned()
+        });
+        let indent = "  ".repeat((step.frame as usize).min(16));
+        let outputs = shown(&step.outputs, program).join(", ");
+        let arrow = if outputs.is_empty() { "" } else { "  => " };
+        let note = step.note.map(|step| format!("  ({})", note(step))).unwrap_or_default();
+        format!("{:>6}  {indent}{text}{arrow}{outputs}{note}\n", step.seq)
+    }
 }

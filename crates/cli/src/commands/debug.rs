@@ -27,7 +27,7 @@ use crate::report;
 use crate::session::block_on;
 use crate::settings::Layers;
 use crate::source::{Origin, bytes};
-use crate::told::{self, step_json, step_line};
+use crate::told::{self, StepLines, step_json};
 use crate::view::View;
 
 /// Which function, with what, and what is done with it.
@@ -405,9 +405,10 @@ impl Session {
         let steps: Vec<Step> =
             numbers.into_iter().flat_map(|number| trace.page(number, 1, u64::MAX).steps).collect();
         let json: Vec<Json> = steps.iter().map(|step| step_json(step, program)).collect();
+        let mut lines = StepLines::default();
         Answer {
             json: json!({ "steps": json }),
-            text: steps.iter().map(|step| step_line(step, program)).collect(),
+            text: steps.iter().map(|step| lines.line(step, program)).collect(),
         }
     }
 

@@ -26,7 +26,7 @@ use crate::session::block_on;
 use crate::settings::Layers;
 use crate::source::Origin;
 use crate::stdio::{Passed, Pieces};
-use crate::told::{step_json, step_line, tell};
+use crate::told::{StepLines, step_json, tell};
 use crate::view::View;
 
 /// Which function, with what.
@@ -269,18 +269,18 @@ fn trace(
 ) -> Result<bool, Error> {
     let program = run.checked().program();
     let Some(mut trace) = Trace::of(run, level, Some(fuel)) else { return Ok(true) };
-    let mut from = Some(0);
+    let (mut lines, mut from) = (StepLines::default(), Some(0));
     while let Some(at) = from {
         if stopped.load(Ordering::Relaxed) {
             return Ok(false);
         }
         let page = trace.page(at, PAGE, PAGE_NODES);
         let steps = page.steps.iter();
-        let lines: String = match output.form {
+        let text: String = match output.form {
             Form::Json => steps.map(|step| format!("{}\n", step_json(step, program))).collect(),
-            Form::Text => steps.map(|step| step_line(step, program)).collect(),
+            Form::Text => steps.map(|step| lines.line(step, program)).collect(),
         };
-        match output.item(&lines) {
+        match output.item(&text) {
             // The run ends as it does, whoever reads its steps.
             Err(error) if error.is_closed_output() => return Ok(true),
             shown => shown?,
