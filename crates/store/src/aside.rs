@@ -18,8 +18,8 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
 use crate::place::Place;
+use crate::pragmas::WRITING;
 use crate::sql::{Dialect, Known};
-use crate::sqlite::{LOG_BYTES, LOG_PAGES};
 
 /// A file, for one who writes to it alone.
 #[derive(Debug)]
@@ -66,11 +66,9 @@ impl Aside {
         let connection = Connection::open_with_flags(&self.path, flags)?;
         // Whoever has the file beside us is waited for on the usual way.
         connection.busy_timeout(Duration::ZERO)?;
-        connection.pragma_update(None, "foreign_keys", true)?;
-        // A commit is on the disk before it is answered.
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
-        connection.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+        for (name, value) in WRITING {
+            connection.pragma_update(None, name, value)?;
+        }
         Ok(connection)
     }
 
@@ -135,6 +133,17 @@ mod tests {
         assert_eq!(beside.query_row(first, [], |row| row.get::<_, Vec<u8>>(0)).unwrap(), id.as_bytes());
         std::fs::rename(&path, folder.path().join("other.db")).unwrap();
         assert!(!aside.run(&known, &values(Uuid::now_v7(), 8)), "the file was moved");
+    }
+
+    #[test]
+    fn its_connection_is_set_as_the_one_that_writes_otherwise() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.db");
+        std::fs::write(&path, b"").unwrap();
+        let connection = Aside::new(&path, Place::of(&path).unwrap()).open().unwrap();
+        let value = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        let names = ["foreign_keys", "synchronous", "wal_autocheckpoint", "journal_size_limit"];
+        assert_eq!(names.map(value), [1, 2, 4_000, 64 << 20]);
     }
 
     #[tokio::test]

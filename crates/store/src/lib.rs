@@ -43,6 +43,7 @@ mod packing;
 mod packs;
 mod place;
 mod postgres;
+mod pragmas;
 mod program_changes;
 mod program_requests;
 mod programs;

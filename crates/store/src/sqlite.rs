@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
 use sea_orm::sqlx::{ConnectOptions, SqlitePool};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbBackend, SqliteTransactionMode, SqlxSqliteConnector, Statement,
@@ -18,6 +18,7 @@ use crate::location::Location;
 use crate::lock::{Lock, LockError};
 use crate::open::{self, OpenError, Ready, Schema, without_upkeep};
 use crate::place::Place;
+use crate::pragmas::WRITING;
 use crate::store::Options;
 use crate::writer::Access;
 
@@ -26,13 +27,6 @@ const APPLICATION_ID: i32 = 0x6c6d_6c67;
 
 /// A multi-row insert has a statement for every number of rows up to 256, and there are others.
 const CACHED_STATEMENTS: usize = 512;
-
-/// How many pages of the write-ahead log are written before it is folded into the file: four times the default, for fewer pauses, at
-/// 16 MB of log.
-pub(crate) const LOG_PAGES: u32 = 4_000;
-
-/// To how many bytes the log is cut that has grown for as long as somebody read what was before, such as a backup.
-pub(crate) const LOG_BYTES: u32 = 67_108_864;
 
 /// Opens a file, made if there is none; no other process has it then.
 pub(crate) async fn open(path: &Path, options: &Options) -> Result<Ready, OpenError> {
@@ -172,15 +166,12 @@ fn plain_options(path: &Path) -> SqliteConnectOptions {
 
 /// How the one writing connection is opened.
 fn writer_options(path: &Path) -> SqliteConnectOptions {
-    plain_options(path)
+    let options = plain_options(path)
         .create_if_missing(true)
         .page_size(4096)
         .journal_mode(SqliteJournalMode::Wal)
-        // A commit is on the disk before it is answered.
-        .synchronous(SqliteSynchronous::Full)
-        .pragma("wal_autocheckpoint", LOG_PAGES.to_string())
-        .pragma("journal_size_limit", LOG_BYTES.to_string())
-        .statement_cache_capacity(CACHED_STATEMENTS)
+        .statement_cache_capacity(CACHED_STATEMENTS);
+    WRITING.into_iter().fold(options, |options, (name, value)| options.pragma(name, value))
 }
 
 /// The connections that read, all of them from the beginning: one that is opened later could find another file in the place of this
