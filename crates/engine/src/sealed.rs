@@ -107,7 +107,7 @@ impl Seal {
         self.clock.random(nonce);
         hidden[..8].copy_from_slice(&first.to_be_bytes());
         hidden[8..].copy_from_slice(&second.to_be_bytes());
-        // Of 96 random bits; two that are equal would tell of two places how they differ, and no more.
+        // Of 96 random bits: nobody makes as many that two of them are equal.
         let nonce = Nonce::try_assume_unique_for_key(nonce).expect("it has the length of one");
         let made = self.key.seal_in_place_separate_tag(nonce, Aad::empty(), hidden);
         tag.copy_from_slice(made.expect("a place is short").as_ref());
