@@ -10,15 +10,15 @@ use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::FixedState;
 
-use crate::change::{StructureError, control_edges};
+use crate::change::{self, StructureError};
 use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
 use crate::function::{Body, Counts, Function};
-use crate::node::{Inputs, Node, NodeContent, Use};
+use crate::node::{Inputs, Node, NodeContent};
 use crate::ops::Op;
 use crate::order::{Order, begins_chunk};
 use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, VarRef};
 use crate::trie::Trie;
-use crate::users::{Users, Uses};
+use crate::users::Users;
 
 /// The parts of a function, as they come: in any order, but the nodes of a region in theirs.
 ///
@@ -48,7 +48,6 @@ pub struct Draft {
 /// Each draft has one. Whoever puts the functions of many drafts together has one for all of them.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    uses: Uses,
     /// Each region with its nodes behind it, and where each of them ends.
     sequences: Vec<u64>,
     ends: Vec<usize>,
@@ -199,10 +198,7 @@ impl Draft {
         let order =
             self.order(workspace).map_err(|twice| StructureError::Exists(NodeRef::of_key(twice).into()))?;
         sort(&mut self.nodes, |number| NodeRef::of_key(number).into())?;
-        let (users, mut counts) = self.users(&mut workspace.uses);
-        counts.regions = self.regions.len() as u64;
-        let followers = |(_, region): &(u64, Region)| u64::from(region.length).saturating_sub(1);
-        counts.control_edges += self.regions.iter().map(followers).sum::<u64>();
+        let counts = self.counts();
         let nodes = Trie::of_ascending(&mut self.nodes);
         self.check_tree(&nodes)?;
         sort(&mut self.contracts, |number| ContractRef::of_key(number).into())?;
@@ -223,14 +219,14 @@ impl Draft {
             variables: Trie::of_ascending(&mut self.variables),
             contracts,
             order,
-            users,
+            users: Users::default(),
             counts,
         })
     }
 
     /// The orders of all regions; the nodes are as they came. The error is a number that stands in them twice.
     fn order(&self, workspace: &mut Workspace) -> Result<Order, u64> {
-        let Workspace { sequences, ends, uses: _ } = workspace;
+        let Workspace { sequences, ends } = workspace;
         sequences.clear();
         sequences.resize(self.regions.len() + self.nodes.len(), 0);
         ends.clear();
@@ -250,29 +246,19 @@ impl Draft {
         Order::of_sequences(starts.zip(ends).map(|(start, end)| &all[start..*end]))
     }
 
-    /// What the nodes refer to, and what that comes to; they are sorted.
-    fn users(&self, uses: &mut Uses) -> (Users, Counts) {
-        let mut counts = Counts { nodes: self.nodes.len() as u64, ..Counts::default() };
-        let near = match &self.nodes[..] {
-            [(first, _), .., (last, _)] => *first..last + 1,
-            _ => 0..0,
-        };
-        for (number, node) in &self.nodes {
-            let of = NodeRef::of_key(*number);
-            for (input, source) in (0u16..).zip(node.inputs().iter()) {
-                match source {
-                    Some(source) => {
-                        counts.data_edges += 1;
-                        uses.push(source.number(), Use { node: of, input: Some(input) });
-                    }
-                    None => counts.holes += 1,
-                }
-            }
-            counts.control_edges += control_edges(node);
-            let named = Use { node: of, input: None };
-            node.op().each_mention(&mut |mentioned| uses.push(mentioned.number, named));
+    /// How much there is of what.
+    fn counts(&self) -> Counts {
+        let (nodes, regions) = (self.nodes.len() as u64, self.regions.len() as u64);
+        let followers = |(_, region): &(u64, Region)| u64::from(region.length).saturating_sub(1);
+        let control_edges = self.regions.iter().map(followers).sum();
+        let mut counts = Counts { nodes, regions, control_edges, ..Counts::default() };
+        for (_, node) in &self.nodes {
+            let holes = node.inputs().iter().filter(Option::is_none).count();
+            counts.holes += holes as u64;
+            counts.data_edges += (node.inputs().len() - holes) as u64;
+            counts.control_edges += change::control_edges(node);
         }
-        (uses.take(near), counts)
+        counts
     }
 
     /// Checks that every region leads outwards to one of the function or of a contract.

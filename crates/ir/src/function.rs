@@ -30,7 +30,7 @@ pub struct Body {
     pub(crate) variables: Trie<Variable>,
     pub(crate) contracts: Trie<Contract>,
     pub(crate) order: Order,
-    /// Derived.
+    /// Derived, once somebody asks.
     pub(crate) users: Users,
     /// Derived.
     pub(crate) counts: Counts,
@@ -318,9 +318,10 @@ impl Body {
         std::iter::successors(start, |region| self.outer(*region)).take(self.counts.regions as usize)
     }
 
-    /// Who refers to an entity: takes a value from it or names it in an operator; ordered by node and input.
+    /// Who refers to an entity: takes a value from it or names it in an operator; ordered by node and input. The first
+    /// question of this kind costs the size of the function.
     pub fn users_of(&self, number: u64) -> impl Iterator<Item = Use> + '_ {
-        self.users.of(number)
+        self.users.among(&self.nodes).of(number)
     }
 
     /// The inputs that take a value from a node, a region or the function itself, at any of its ports.
@@ -330,7 +331,7 @@ impl Body {
 
     /// Which entities are referred to from inside this body at all, each with its users, by number.
     pub fn all_users(&self) -> impl Iterator<Item = (u64, Use)> + '_ {
-        self.users.iter()
+        self.users.among(&self.nodes).iter()
     }
 
     /// The source that a use takes its value from.

@@ -3,13 +3,18 @@
 //! Kept by the number of the entity in a trie of the same shape as that of the nodes, so that a change of a node and of
 //! its uses touch few places. Most entities have one or two users; a constant may have fifty thousand, which is where
 //! a flat list would be copied as a whole with each change.
+//!
+//! It is made when somebody asks first, and kept in step from then on: of most functions that are taken in or opened,
+//! checked and run, nobody asks.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use imbl::OrdSet;
 use smallvec::{SmallVec, smallvec};
 
-use crate::node::Use;
+use crate::node::{Node, Use};
+use crate::refs::NodeRef;
 use crate::trie::Trie;
 
 /// Longer lists are kept as a tree. One that is not longer is copied sooner than a tree is descended, and made in one go.
@@ -92,13 +97,50 @@ impl List {
     }
 }
 
-/// For each entity that nodes of a function refer to, which do and how.
+/// Who refers to what; nothing until somebody asks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Users(Trie<List>);
+pub(crate) struct Users(OnceLock<Lists>);
 
 impl Users {
-    /// Enters a use; nothing when it is there.
+    /// The lists, which are made of the nodes when they are asked for first. Costs the size of the function then.
+    pub(crate) fn among(&self, nodes: &Trie<Node>) -> &Lists {
+        self.0.get_or_init(|| Lists::of_nodes(nodes))
+    }
+
+    /// Enters a use where there are lists; nothing when it is in them.
     pub(crate) fn insert(&mut self, of: u64, one: Use) {
+        if let Some(lists) = self.0.get_mut() {
+            lists.insert(of, one);
+        }
+    }
+
+    /// Takes a use out where there are lists; nothing when it is not in them.
+    pub(crate) fn remove(&mut self, of: u64, one: Use) {
+        if let Some(lists) = self.0.get_mut() {
+            lists.remove(of, one);
+        }
+    }
+}
+
+/// For each entity that nodes of a function refer to, which do and how.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lists(Trie<List>);
+
+impl Lists {
+    /// Those of all nodes of a function.
+    fn of_nodes(nodes: &Trie<Node>) -> Lists {
+        let (mut uses, mut numbers) = (Uses::default(), 0..0);
+        nodes.iter().for_each(|(number, node)| {
+            if numbers.is_empty() {
+                numbers.start = number;
+            }
+            numbers.end = number + 1;
+            uses.enter(NodeRef::of_key(number), node);
+        });
+        uses.lists(numbers)
+    }
+
+    fn insert(&mut self, of: u64, one: Use) {
         let one = one.pack();
         match self.0.get(of) {
             Some(list) if list.contains(one) => {}
@@ -111,8 +153,7 @@ impl Users {
         }
     }
 
-    /// Takes a use out; nothing when it is not there.
-    pub(crate) fn remove(&mut self, of: u64, one: Use) {
+    fn remove(&mut self, of: u64, one: Use) {
         let one = one.pack();
         match self.0.get(of) {
             Some(list) if list.is_only(one) => drop(self.0.remove(of)),
@@ -136,69 +177,72 @@ impl Users {
     }
 }
 
-/// All uses of a function, to be made an index in one go.
+/// All uses of a function, to be made lists in one go: each is of an entity, by a packed [`Use`].
 ///
 /// They come by node and input, so that each list has only to be gathered. Most are of something that has its number
 /// among those of the nodes: these are counted and laid out list by list, without being compared.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Uses {
-    all: Vec<(u64, u64)>,
-    /// For each number among those of the nodes where its list ends.
-    ends: Vec<u32>,
-    lists: Vec<u64>,
-    made: Vec<(u64, List)>,
-}
+#[derive(Debug, Default)]
+struct Uses(Vec<(u64, u64)>);
 
 impl Uses {
-    /// Enters a use, which comes after all others.
-    pub(crate) fn push(&mut self, of: u64, one: Use) {
-        self.all.push((of, one.pack()));
+    /// Enters what a node refers to. It comes after all others.
+    fn enter(&mut self, of: NodeRef, node: &Node) {
+        for (input, source) in (0u16..).zip(node.inputs().iter()) {
+            if let Some(source) = source {
+                self.push(source.number(), Use { node: of, input: Some(input) });
+            }
+        }
+        let named = Use { node: of, input: None };
+        node.op().each_mention(&mut |mentioned| self.push(mentioned.number, named));
     }
 
-    /// Makes the index, and is empty again. `near` are the numbers of the nodes, about.
-    pub(crate) fn take(&mut self, near: Range<u64>) -> Users {
+    fn push(&mut self, of: u64, one: Use) {
+        self.0.push((of, one.pack()));
+    }
+
+    /// Makes the lists. `near` are the numbers of the nodes, about.
+    fn lists(self, near: Range<u64>) -> Lists {
+        let Uses(mut far) = self;
         // Numbers far apart, as edits leave them, would count in vain.
-        let dense = near.end.saturating_sub(near.start) <= 8 * self.all.len() as u64;
+        let dense = near.end.saturating_sub(near.start) <= 8 * far.len() as u64;
         let near = if dense { near } else { 0..0 };
-        self.ends.resize((near.end - near.start) as usize + 1, 0);
+        // For each number among those of the nodes where its list ends.
+        let mut ends = vec![0u32; (near.end - near.start) as usize + 1];
         let slot = |of: u64| near.contains(&of).then(|| (of - near.start) as usize);
-        for at in self.all.iter().filter_map(|(of, _)| slot(*of)) {
-            self.ends[at + 1] += 1;
+        for at in far.iter().filter_map(|(of, _)| slot(*of)) {
+            ends[at + 1] += 1;
         }
         let mut total = 0;
-        for end in &mut self.ends {
+        for end in &mut ends {
             total += *end;
             *end = total;
         }
         // Each begins where the one before ends, and has its own end when it is full.
-        self.lists.resize(total as usize, 0);
-        let (ends, lists) = (&mut self.ends, &mut self.lists);
-        self.all.retain(|(of, one)| {
+        let mut all = vec![0; total as usize];
+        far.retain(|(of, one)| {
             let Some(at) = slot(*of) else { return true };
-            lists[ends[at] as usize] = *one;
+            all[ends[at] as usize] = *one;
             ends[at] += 1;
             false
         });
-        self.all.sort_unstable();
-        let mut far = self.all.chunk_by(|(one, _), (next, _)| one == next).peekable();
+        far.sort_unstable();
+        let mut far = far.chunk_by(|(one, _), (next, _)| one == next).peekable();
         let list = |far: &[(u64, u64)]| {
             let users: SmallVec<[u64; 8]> = far.iter().map(|(_, one)| *one).collect();
             (far[0].0, List::of_sorted(&users))
         };
-        self.made.extend(std::iter::from_fn(|| far.next_if(|list| list[0].0 < near.start)).map(list));
+        let mut made = Vec::new();
+        made.extend(std::iter::from_fn(|| far.next_if(|list| list[0].0 < near.start)).map(list));
         let mut start = 0;
-        for (of, end) in near.zip(&self.ends) {
-            let users = &self.lists[start..*end as usize];
+        for (of, end) in near.zip(&ends) {
+            let users = &all[start..*end as usize];
             if !users.is_empty() {
-                self.made.push((of, List::of_sorted(users)));
+                made.push((of, List::of_sorted(users)));
             }
             start = *end as usize;
         }
-        self.made.extend(far.map(list));
-        self.all.clear();
-        self.ends.clear();
-        self.lists.clear();
-        Users(Trie::of_ascending(&mut self.made))
+        made.extend(far.map(list));
+        Lists(Trie::of_ascending(&mut made))
     }
 }
 
@@ -209,7 +253,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    use super::{Users, Uses};
+    use super::{Lists, Uses};
     use crate::node::Use;
     use crate::refs::NodeRef;
     use crate::tests::config;
@@ -226,7 +270,7 @@ mod tests {
         fn behaves_like_a_set_of_pairs(
             steps in vec((0u64..3, 0u64..150, prop::bool::weighted(0.8)), 0..500),
         ) {
-            let (mut users, mut model) = (Users::default(), BTreeSet::new());
+            let (mut users, mut model) = (Lists::default(), BTreeSet::new());
             for (of, packed, insert) in steps {
                 if insert {
                     users.insert(of, one(packed));
@@ -242,15 +286,15 @@ mod tests {
                 prop_assert_eq!(users.of(of).collect::<Vec<_>>(), &all[..]);
             }
             prop_assert_eq!(users.iter().map(|(of, one)| (of, one.pack())).collect::<BTreeSet<_>>(), model.clone());
-            let mut fresh = Users::default();
+            let mut fresh = Lists::default();
             model.iter().for_each(|(of, packed)| fresh.insert(*of, Use::unpack(*packed)));
             prop_assert_eq!(format!("{users:?}"), format!("{fresh:?}"), "the form depends on the history");
-            let mut uses = Uses::default();
             for near in [0..4, 1..3, 2..9, 0..60_000, 50..60] {
+                let mut uses = Uses::default();
                 let mut sorted: Vec<(u64, u64)> = model.iter().chain(&model).copied().collect();
                 sorted.sort_by_key(|(_, packed)| *packed);
                 sorted.into_iter().for_each(|(of, packed)| uses.push(of, Use::unpack(packed)));
-                let whole = uses.take(near);
+                let whole = uses.lists(near);
                 prop_assert_eq!(format!("{users:?}"), format!("{whole:?}"), "made in one go, the form is another");
             }
         }

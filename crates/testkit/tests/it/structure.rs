@@ -82,7 +82,9 @@ fn made_in_one_go(program: &Program) -> Program {
 /// Everything, the derived parts included: the printed form shows each field, and tries have one shape per content.
 fn everything(program: &Program) -> String {
     program.root_hash();
-    format!("{program:?}")
+    // Who uses what is noted when somebody asks.
+    let uses: usize = program.functions().map(|(_, function)| function.body().all_users().count()).sum();
+    format!("{uses}: {program:?}")
 }
 
 fn check_against_rebuilt(program: &Program) -> Result<(), TestCaseError> {
