@@ -17,7 +17,7 @@ use crate::node::{Inputs, Node, NodeContent};
 use crate::ops::Op;
 use crate::order::{Order, begins_chunk};
 use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, VarRef};
-use crate::trie::Trie;
+use crate::trie::{Entries, Trie};
 use crate::users::Users;
 
 /// The parts of a function, as they come: in any order, but the nodes of a region in theirs.
@@ -26,10 +26,10 @@ use crate::users::Users;
 #[derive(Debug, Default)]
 pub struct Draft {
     root: Option<RegionRef>,
-    nodes: Vec<(u64, Node)>,
+    nodes: Entries<Node>,
     /// For each node the position of its region.
     inside: Vec<u32>,
-    regions: Vec<(u64, Region)>,
+    regions: Entries<Region>,
     /// For each region the head of its last chunk.
     heads: Vec<u64>,
     /// Where each region stands among them.
@@ -38,8 +38,8 @@ pub struct Draft {
     recent: (u64, u32),
     /// The positions of regions whose owner was not the last node when they came.
     apart: Vec<u32>,
-    variables: Vec<(u64, Variable)>,
-    contracts: Vec<(u64, Contract)>,
+    variables: Entries<Variable>,
+    contracts: Entries<Contract>,
     workspace: Workspace,
 }
 
@@ -61,12 +61,12 @@ impl Draft {
 
     /// Adds a variable.
     pub fn add_variable(&mut self, of: VarRef, variable: Variable) {
-        self.variables.push((of.number(), variable));
+        self.variables.push(of.number(), variable);
     }
 
     /// Adds a contract; its region comes with [`Draft::add_region`].
     pub fn add_contract(&mut self, of: ContractRef, contract: Contract) {
-        self.contracts.push((of.number(), contract));
+        self.contracts.push(of.number(), contract);
     }
 
     /// Adds a region without nodes. That of the function itself becomes its root.
@@ -75,7 +75,7 @@ impl Draft {
     ///
     /// A second root, and a ref that another region has.
     pub fn add_region(&mut self, of: RegionRef, region: Region) -> Result<(), StructureError> {
-        let at = self.regions.len() as u32;
+        let at = self.regions.keys().len() as u32;
         if let (RegionOwner::Function, Some(root)) = (region.owner, self.root) {
             return Err(StructureError::Exists(root.into()));
         }
@@ -85,12 +85,11 @@ impl Draft {
         };
         match region.owner {
             RegionOwner::Function => self.root = Some(of),
-            RegionOwner::Node(owner)
-                if self.nodes.last().is_some_and(|(last, _)| *last == owner.number()) => {}
+            RegionOwner::Node(owner) if self.nodes.keys().last() == Some(&owner.number()) => {}
             RegionOwner::Node(_) => self.apart.push(at),
             RegionOwner::Contract(_) => {}
         }
-        self.regions.push((of.number(), Region { length: 0, ..region }));
+        self.regions.push(of.number(), Region { length: 0, ..region });
         self.heads.push(of.number());
         self.recent = (of.number(), at);
         Ok(())
@@ -109,7 +108,7 @@ impl Draft {
     ) -> Result<(), StructureError> {
         let mut node = Node::new(content, region);
         node.chunk = self.lengthen(region, of)?;
-        self.nodes.push((of.number(), node));
+        self.nodes.push(of.number(), node);
         Ok(())
     }
 
@@ -126,7 +125,7 @@ impl Draft {
         inputs: Inputs,
     ) -> Result<(), StructureError> {
         let chunk = self.lengthen(region, of)?;
-        self.nodes.push((of.number(), Node::plain(op, inputs, region, chunk)));
+        self.nodes.push(of.number(), Node::plain(op, inputs, region, chunk));
         Ok(())
     }
 
@@ -137,7 +136,7 @@ impl Draft {
         if begins_chunk(by.number()) {
             *head = by.number();
         }
-        self.regions[at as usize].1.length += 1;
+        self.regions.items_mut()[at as usize].length += 1;
         self.inside.push(at);
         Ok(*head)
     }
@@ -199,11 +198,11 @@ impl Draft {
             self.order(workspace).map_err(|twice| StructureError::Exists(NodeRef::of_key(twice).into()))?;
         sort(&mut self.nodes, |number| NodeRef::of_key(number).into())?;
         let counts = self.counts();
-        let nodes = Trie::of_ascending(&mut self.nodes);
+        let nodes = self.nodes.take();
         self.check_tree(&nodes)?;
         sort(&mut self.contracts, |number| ContractRef::of_key(number).into())?;
-        let contracts = Trie::of_ascending(&mut self.contracts);
-        for (_, region) in &self.regions {
+        let contracts = self.contracts.take();
+        for region in self.regions.items() {
             if let RegionOwner::Contract(contract) = region.owner
                 && !contracts.contains(contract.number())
             {
@@ -215,8 +214,8 @@ impl Draft {
         Ok(Body {
             root: self.root,
             nodes,
-            regions: Trie::of_ascending(&mut self.regions),
-            variables: Trie::of_ascending(&mut self.variables),
+            regions: self.regions.take(),
+            variables: self.variables.take(),
             contracts,
             order,
             users: Users::default(),
@@ -228,15 +227,15 @@ impl Draft {
     fn order(&self, workspace: &mut Workspace) -> Result<Order, u64> {
         let Workspace { sequences, ends } = workspace;
         sequences.clear();
-        sequences.resize(self.regions.len() + self.nodes.len(), 0);
+        sequences.resize(self.regions.keys().len() + self.nodes.keys().len(), 0);
         ends.clear();
         let mut total = 0;
-        for (number, region) in &self.regions {
+        for (number, region) in self.regions.keys().iter().zip(self.regions.items()) {
             sequences[total] = *number;
             ends.push(total + 1);
             total += 1 + region.len();
         }
-        for ((number, _), region) in self.nodes.iter().zip(&self.inside) {
+        for (number, region) in self.nodes.keys().iter().zip(&self.inside) {
             let end = &mut ends[*region as usize];
             sequences[*end] = *number;
             *end += 1;
@@ -248,11 +247,15 @@ impl Draft {
 
     /// How much there is of what.
     fn counts(&self) -> Counts {
-        let (nodes, regions) = (self.nodes.len() as u64, self.regions.len() as u64);
-        let followers = |(_, region): &(u64, Region)| u64::from(region.length).saturating_sub(1);
-        let control_edges = self.regions.iter().map(followers).sum();
-        let mut counts = Counts { nodes, regions, control_edges, ..Counts::default() };
-        for (_, node) in &self.nodes {
+        let (nodes, regions) = (self.nodes.items(), self.regions.items());
+        let followers = |region: &Region| u64::from(region.length).saturating_sub(1);
+        let mut counts = Counts {
+            nodes: nodes.len() as u64,
+            regions: regions.len() as u64,
+            control_edges: regions.iter().map(followers).sum(),
+            ..Counts::default()
+        };
+        for node in nodes {
             let holes = node.inputs().iter().filter(Option::is_none).count();
             counts.holes += holes as u64;
             counts.data_edges += (node.inputs().len() - holes) as u64;
@@ -264,12 +267,12 @@ impl Draft {
     /// Checks that every region leads outwards to one of the function or of a contract.
     fn check_tree(&self, nodes: &Trie<Node>) -> Result<(), StructureError> {
         // A circle has a region that came before its owner, or some time after: the others need no look.
-        let mut walks = vec![0; if self.apart.is_empty() { 0 } else { self.regions.len() }];
+        let mut walks = vec![0; if self.apart.is_empty() { 0 } else { self.regions.keys().len() }];
         for (walk, first) in (1..).zip(&self.apart) {
             let mut at = *first as usize;
             while walks[at] == 0 {
                 walks[at] = walk;
-                let RegionOwner::Node(owner) = self.regions[at].1.owner else { break };
+                let RegionOwner::Node(owner) = self.regions.items()[at].owner else { break };
                 let node = nodes.get(owner.number()).ok_or(StructureError::Missing(owner.into()))?;
                 at = self.positions[&node.region().number()] as usize;
                 if walks[at] == walk {
@@ -281,16 +284,9 @@ impl Draft {
     }
 }
 
-/// Sorts parts by their numbers; most come sorted. None may occur twice.
-fn sort<T>(parts: &mut [(u64, T)], of: impl Fn(u64) -> Ref) -> Result<(), StructureError> {
-    if parts.is_sorted_by(|(a, _), (b, _)| a < b) {
-        return Ok(());
-    }
-    parts.sort_unstable_by_key(|(number, _)| *number);
-    match parts.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        Some(twice) => Err(StructureError::Exists(of(twice[0].0))),
-        None => Ok(()),
-    }
+/// Sorts parts by their numbers. None may occur twice.
+fn sort<T>(parts: &mut Entries<T>, of: impl Fn(u64) -> Ref) -> Result<(), StructureError> {
+    parts.sort().map_err(|twice| StructureError::Exists(of(parts.keys()[twice])))
 }
 
 #[cfg(test)]

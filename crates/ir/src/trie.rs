@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use crate::hash::{Content, Hash, Hasher};
 
 pub use parts::Part;
+pub(crate) use whole::Entries;
 
 const BITS: u32 = 4;
 const WIDTH: usize = 1 << BITS;

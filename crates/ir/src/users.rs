@@ -15,7 +15,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::node::{Node, Use};
 use crate::refs::NodeRef;
-use crate::trie::Trie;
+use crate::trie::{Entries, Trie};
 
 /// Longer lists are kept as a tree. One that is not longer is copied sooner than a tree is descended, and made in one go.
 const FEW: usize = 64;
@@ -227,22 +227,24 @@ impl Uses {
         });
         far.sort_unstable();
         let mut far = far.chunk_by(|(one, _), (next, _)| one == next).peekable();
-        let list = |far: &[(u64, u64)]| {
-            let users: SmallVec<[u64; 8]> = far.iter().map(|(_, one)| *one).collect();
-            (far[0].0, List::of_sorted(&users))
+        let gathered = |uses: &[(u64, u64)]| {
+            let users: SmallVec<[u64; 8]> = uses.iter().map(|(_, one)| *one).collect();
+            List::of_sorted(&users)
         };
-        let mut made = Vec::new();
-        made.extend(std::iter::from_fn(|| far.next_if(|list| list[0].0 < near.start)).map(list));
+        let mut made = Entries::default();
+        while let Some(uses) = far.next_if(|uses| uses[0].0 < near.start) {
+            made.push(uses[0].0, gathered(uses));
+        }
         let mut start = 0;
         for (of, end) in near.zip(&ends) {
             let users = &all[start..*end as usize];
             if !users.is_empty() {
-                made.push((of, List::of_sorted(users)));
+                made.push(of, List::of_sorted(users));
             }
             start = *end as usize;
         }
-        made.extend(far.map(list));
-        Lists(Trie::of_ascending(&mut made))
+        far.for_each(|uses| made.push(uses[0].0, gathered(uses)));
+        Lists(made.take())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Chunk, Order, level_of};
-use crate::trie::Trie;
+use crate::trie::Entries;
 
 impl Order {
     /// The orders of regions, each given as the region itself and its elements in order; equal to what inserting them one
@@ -15,9 +15,9 @@ impl Order {
     pub(crate) fn of_sequences<'a>(regions: impl IntoIterator<Item = &'a [u64]>) -> Result<Order, u64> {
         let regions = regions.into_iter();
         // Each region has a chunk, and most have one.
-        let mut levels: Vec<Vec<(u64, Chunk)>> = match regions.size_hint() {
+        let mut levels: Vec<Entries<Chunk>> = match regions.size_hint() {
             (0, _) => Vec::new(),
-            (least, _) => vec![Vec::with_capacity(least)],
+            (least, _) => vec![Entries::with_capacity(least)],
         };
         for sequence in regions {
             let mut cut = cut_level(&mut levels, 0, sequence, 0..0);
@@ -26,16 +26,13 @@ impl Order {
                 if cut.len() < 2 {
                     break;
                 }
-                let heads: Vec<u64> = levels[level - 1][cut.clone()].iter().map(|(head, _)| *head).collect();
+                let heads = levels[level - 1].keys()[cut.clone()].to_vec();
                 cut = cut_level(&mut levels, level, &heads, cut);
             }
         }
-        let level = |mut chunks: Vec<(u64, Chunk)>| {
-            chunks.sort_unstable_by_key(|(head, _)| *head);
-            match chunks.array_windows().find(|[(a, _), (b, _)]| a == b) {
-                Some([(twice, _), _]) => Err(*twice),
-                None => Ok(Trie::of_ascending(&mut chunks)),
-            }
+        let level = |mut chunks: Entries<Chunk>| match chunks.sort() {
+            Ok(()) => Ok(chunks.take()),
+            Err(twice) => Err(chunks.keys()[twice]),
         };
         Ok(Order { levels: levels.into_iter().map(level).collect::<Result<_, _>>()? })
     }
@@ -44,25 +41,25 @@ impl Order {
 /// Cuts the list of a region at a level into chunks and returns where they stand. `below` are the chunks one level down
 /// whose heads the list holds: they learn where that is.
 fn cut_level(
-    levels: &mut Vec<Vec<(u64, Chunk)>>,
+    levels: &mut Vec<Entries<Chunk>>,
     level: usize,
     list: &[u64],
     below: Range<usize>,
 ) -> Range<usize> {
     if levels.len() == level {
-        levels.push(Vec::new());
+        levels.push(Entries::default());
     }
-    let first = levels[level].len();
+    let first = levels[level].keys().len();
     let mut start = 0;
     while let Some(head) = list.get(start).copied() {
         let tail = &list[start + 1..];
         let end = start + 1 + tail.iter().position(|one| level_of(*one) > level).unwrap_or(tail.len());
-        levels[level].push((head, Chunk { up: 0, refs: list[start..end].to_vec() }));
+        levels[level].push(head, Chunk { up: 0, refs: list[start..end].to_vec() });
         if let Some(down) = level.checked_sub(1) {
-            let inside = &mut levels[down][below.start + start..below.start + end];
-            inside.iter_mut().for_each(|(_, chunk)| chunk.up = head);
+            let inside = &mut levels[down].items_mut()[below.start + start..below.start + end];
+            inside.iter_mut().for_each(|chunk| chunk.up = head);
         }
         start = end;
     }
-    first..levels[level].len()
+    first..levels[level].keys().len()
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::hash::{Content, Hash, Hasher};
 use crate::tests::config;
-use crate::trie::{Child, Part, Trie};
+use crate::trie::{Child, Entries, Part, Trie};
 
 impl Content for u16 {
     fn hash_into(&self, hasher: &mut Hasher) {
@@ -149,8 +149,10 @@ proptest! {
         hashed in any::<[bool; 2]>(),
     ) {
         let whole = |model: &Model| {
-            let mut entries = model.iter().map(|(key, item)| (*key, *item)).collect();
-            Trie::of_ascending(&mut entries)
+            let mut entries: Entries<u16> = model.iter().map(|(key, item)| (*key, *item)).collect();
+            let trie = entries.take();
+            assert!(entries.keys().is_empty() && entries.items().is_empty());
+            trie
         };
         let (trie, other) = (whole(&a), whole(&b));
         prop_assert_eq!(shape_of(&trie), shape_of(&built(&a)));
@@ -171,6 +173,23 @@ proptest! {
         prop_assert_eq!(trie.hash(), built(&both).hash());
         prop_assert_eq!(&kept[0], &built(&a), "what was absorbed reached an older revision");
         prop_assert_eq!(&kept[1], &built(&b), "what was absorbed was written to");
+    }
+
+    #[test]
+    fn entries_are_sorted_by_their_keys_and_none_comes_twice(came in vec((0u64..500, 0u16..4), 0..40)) {
+        let mut entries: Entries<u16> = came.iter().copied().collect();
+        let model: Model = came.iter().copied().collect();
+        match entries.sort() {
+            Ok(()) => {
+                prop_assert_eq!(model.len(), came.len());
+                prop_assert_eq!(entries.keys(), model.keys().copied().collect::<Vec<_>>());
+                prop_assert_eq!(entries.items(), model.values().copied().collect::<Vec<_>>());
+            }
+            Err(at) => {
+                prop_assert!(model.len() < came.len());
+                prop_assert_eq!(entries.keys()[at], entries.keys()[at - 1]);
+            }
+        }
     }
 
     #[test]

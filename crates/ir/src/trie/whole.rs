@@ -4,31 +4,92 @@ use std::sync::{Arc, OnceLock};
 
 use super::{BITS, Child, Inner, LOW, Leaf, Trie, above, join, parting, slots, spans};
 
-impl<T> Trie<T> {
-    /// The trie of entries whose keys ascend, which are taken out of the list; equal to what inserting them one by one
-    /// makes.
-    pub(crate) fn of_ascending(entries: &mut Vec<(u64, T)>) -> Trie<T> {
-        debug_assert!(entries.is_sorted_by(|(a, _), (b, _)| a < b), "the keys ascend");
-        let mut edge = Edge { open: Vec::new(), last: Child::Empty };
-        let mut rest = entries.drain(..);
-        while let Some((first, _)) = rest.as_slice().first() {
-            let prefix = first >> BITS;
-            let run = rest.as_slice().iter().take_while(|(key, _)| key >> BITS == prefix);
-            let (mut mask, mut count) = (0, 0);
-            for (key, _) in run {
-                mask |= 1 << (key & LOW);
-                count += 1;
-            }
-            let mut items = Vec::with_capacity(count);
-            // There is room for all of them: `extend` would ask after each how many come.
-            for (_, item) in rest.by_ref().take(count) {
-                items.push(item);
-            }
-            edge.push(Leaf { hash: OnceLock::new(), prefix, mask, items });
-        }
-        Trie { root: edge.close() }
+/// What becomes the entries of a trie. Keys and items stand apart, so that the items of a leaf change hands as one.
+///
+/// Invariant: there are as many keys as items.
+#[derive(Debug)]
+pub(crate) struct Entries<T> {
+    keys: Vec<u64>,
+    items: Vec<T>,
+}
+
+impl<T> Default for Entries<T> {
+    fn default() -> Entries<T> {
+        Entries { keys: Vec::new(), items: Vec::new() }
+    }
+}
+
+impl<T> FromIterator<(u64, T)> for Entries<T> {
+    fn from_iter<I: IntoIterator<Item = (u64, T)>>(entries: I) -> Entries<T> {
+        let (keys, items) = entries.into_iter().unzip();
+        Entries { keys, items }
+    }
+}
+
+impl<T> Entries<T> {
+    /// None, with room for so many.
+    pub(crate) fn with_capacity(number: usize) -> Entries<T> {
+        Entries { keys: Vec::with_capacity(number), items: Vec::with_capacity(number) }
     }
 
+    /// Adds one behind all others.
+    pub(crate) fn push(&mut self, key: u64, item: T) {
+        self.keys.push(key);
+        self.items.push(item);
+    }
+
+    /// The keys, as they came.
+    pub(crate) fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// The items, as they came.
+    pub(crate) fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// The same, to be written to.
+    pub(crate) fn items_mut(&mut self) -> &mut [T] {
+        &mut self.items
+    }
+
+    /// Forgets all of them.
+    pub(crate) fn clear(&mut self) {
+        self.keys.clear();
+        self.items.clear();
+    }
+
+    /// Sorts them by their keys; most come sorted. The error is the place of one that has the key of the one before it.
+    pub(crate) fn sort(&mut self) -> Result<(), usize> {
+        if self.keys.is_sorted_by(|a, b| a < b) {
+            return Ok(());
+        }
+        let mut entries: Vec<(u64, T)> = self.keys.drain(..).zip(self.items.drain(..)).collect();
+        // What ascends for a while is merged as it is.
+        entries.sort_by_key(|(key, _)| *key);
+        *self = entries.into_iter().collect();
+        match self.keys.array_windows().position(|pair: &[u64; 2]| pair[0] == pair[1]) {
+            Some(before) => Err(before + 1),
+            None => Ok(()),
+        }
+    }
+
+    /// The trie of them, whose keys ascend; equal to what inserting them one by one makes. None is left.
+    pub(crate) fn take(&mut self) -> Trie<T> {
+        debug_assert!(self.keys.is_sorted_by(|a, b| a < b), "the keys ascend");
+        let mut edge = Edge { open: Vec::new(), last: Child::Empty };
+        // The last leaf comes first: what stands at the end is split off as it is.
+        for run in self.keys.chunk_by(|a, b| a >> BITS == b >> BITS).rev() {
+            let mask = run.iter().fold(0, |mask, key| mask | 1 << (key & LOW));
+            let items = self.items.split_off(self.items.len() - run.len());
+            edge.push(Leaf { hash: OnceLock::new(), prefix: run[0] >> BITS, mask, items });
+        }
+        self.keys.clear();
+        Trie { root: edge.close() }
+    }
+}
+
+impl<T> Trie<T> {
     /// A trie of the same keys, with one entry for all of them.
     pub(crate) fn keys_with<U: Copy>(&self, item: U) -> Trie<U> {
         Trie { root: keys_with(&self.root, item) }
@@ -49,25 +110,25 @@ impl<T: Clone> Trie<T> {
     }
 }
 
-/// The right edge of a trie that grows: the inner nodes that are not full yet, the highest first, and what comes into
-/// the lowest of them.
+/// The edge of a trie that grows from its last leaf to its first: the inner nodes that are not full yet, the highest first,
+/// and what comes into the lowest of them.
 struct Edge<T> {
     open: Vec<Inner<T>>,
     last: Child<T>,
 }
 
 impl<T> Edge<T> {
-    /// Adds a leaf behind all others.
+    /// Adds a leaf before all others.
     fn push(&mut self, leaf: Leaf<T>) {
         if !matches!(self.last, Child::Empty) {
-            let (before, next) = (self.last.sample_key(), leaf.prefix << BITS);
-            let shift = parting(before, next);
+            let (behind, next) = (self.last.sample_key(), leaf.prefix << BITS);
+            let shift = parting(behind, next);
             while self.open.last().is_some_and(|inner| inner.shift < shift) {
                 self.close_lowest();
             }
             if self.open.last().is_none_or(|inner| inner.shift > shift) {
                 let kids = std::array::from_fn(|_| Child::Empty);
-                self.open.push(Inner { hash: OnceLock::new(), prefix: above(before, shift), shift, kids });
+                self.open.push(Inner { hash: OnceLock::new(), prefix: above(behind, shift), shift, kids });
             }
             self.put_last();
         }
