@@ -18,7 +18,7 @@ use crate::ops::{AttrKind, Op};
 use crate::program::{Home, Index, Program};
 use crate::refs::{FuncRef, ModuleRef, NodeRef, Ref, RefKind, TypeRef, VarRef};
 use crate::storage::Storage;
-use crate::trie::Trie;
+use crate::trie::{Entries, Trie};
 use crate::types::Type;
 
 /// A change that would break the structure.
@@ -253,21 +253,19 @@ impl Program {
 impl Body {
     /// Where the parts of the function are found. Fails on a number that two of them have.
     fn homes(&self, of: FuncRef) -> Result<Trie<Home>, StructureError> {
-        let home = |kind| Home::new(kind, of.number());
-        let parts = [
-            (RefKind::Node, self.nodes.keys_with(home(RefKind::Node))),
-            (RefKind::Region, self.regions.keys_with(home(RefKind::Region))),
-            (RefKind::Variable, self.variables.keys_with(home(RefKind::Variable))),
-            (RefKind::Contract, self.contracts.keys_with(home(RefKind::Contract))),
-        ];
-        let mut homes = Trie::new();
-        for (kind, part) in parts {
-            if let Some(number) = homes.shared_key(&part) {
-                return Err(StructureError::Exists(Ref { kind, number }));
+        let mut homes = Entries::with_capacity((self.counts.nodes + self.counts.regions) as usize);
+        let mut enter = |kind, number| homes.push(number, Home::new(kind, of.number()));
+        self.nodes.iter().for_each(|(number, _)| enter(RefKind::Node, number));
+        self.regions.iter().for_each(|(number, _)| enter(RefKind::Region, number));
+        self.variables.iter().for_each(|(number, _)| enter(RefKind::Variable, number));
+        self.contracts.iter().for_each(|(number, _)| enter(RefKind::Contract, number));
+        match homes.sort() {
+            Ok(()) => Ok(homes.take()),
+            Err(twice) => {
+                let (number, kind) = (homes.keys()[twice], homes.items()[twice].kind());
+                Err(StructureError::Exists(Ref { kind, number }))
             }
-            homes.absorb(part);
         }
-        Ok(homes)
     }
 
     /// The refs of everything in the body.

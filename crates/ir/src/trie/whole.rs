@@ -90,11 +90,6 @@ impl<T> Entries<T> {
 }
 
 impl<T> Trie<T> {
-    /// A trie of the same keys, with one entry for all of them.
-    pub(crate) fn keys_with<U: Copy>(&self, item: U) -> Trie<U> {
-        Trie { root: keys_with(&self.root, item) }
-    }
-
     /// The first key that two tries have both.
     pub(crate) fn shared_key(&self, other: &Trie<T>) -> Option<u64> {
         shared_key(&self.root, &other.root)
@@ -159,24 +154,6 @@ impl<T> Edge<T> {
 }
 
 /// Recursion is bounded by the sixteen levels of a 64-bit key, here and below.
-fn keys_with<T, U: Copy>(of: &Child<T>, item: U) -> Child<U> {
-    match of {
-        Child::Empty => Child::Empty,
-        Child::Leaf(leaf) => Child::Leaf(Arc::new(Leaf {
-            hash: OnceLock::new(),
-            prefix: leaf.prefix,
-            mask: leaf.mask,
-            items: vec![item; leaf.items.len()],
-        })),
-        Child::Inner(inner) => Child::Inner(Arc::new(Inner {
-            hash: OnceLock::new(),
-            prefix: inner.prefix,
-            shift: inner.shift,
-            kids: std::array::from_fn(|slot| keys_with(&inner.kids[slot], item)),
-        })),
-    }
-}
-
 fn shared_key<T>(a: &Child<T>, b: &Child<T>) -> Option<u64> {
     match (a, b) {
         (Child::Leaf(x), Child::Leaf(y)) if x.prefix == y.prefix => {
