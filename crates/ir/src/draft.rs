@@ -30,8 +30,6 @@ pub struct Draft {
     /// For each node the position of its region.
     inside: Vec<u32>,
     regions: Entries<Region>,
-    /// For each region the head of its last chunk.
-    heads: Vec<u64>,
     /// Where each region stands among them.
     positions: HashMap<u64, u32, FixedState>,
     /// The region that was asked for last.
@@ -48,6 +46,8 @@ pub struct Draft {
 /// Each draft has one. Whoever puts the functions of many drafts together has one for all of them.
 #[derive(Debug, Default)]
 pub struct Workspace {
+    /// For each region the head of its last chunk.
+    heads: Vec<u64>,
     /// Each region with its nodes behind it, and where each of them ends.
     sequences: Vec<u64>,
     ends: Vec<usize>,
@@ -90,7 +90,6 @@ impl Draft {
             RegionOwner::Contract(_) => {}
         }
         self.regions.push(of.number(), Region { length: 0, ..region });
-        self.heads.push(of.number());
         self.recent = (of.number(), at);
         Ok(())
     }
@@ -106,9 +105,8 @@ impl Draft {
         region: RegionRef,
         content: NodeContent,
     ) -> Result<(), StructureError> {
-        let mut node = Node::new(content, region);
-        node.chunk = self.lengthen(region, of)?;
-        self.nodes.push(of.number(), node);
+        self.lengthen(region)?;
+        self.nodes.push(of.number(), Node::new(content, region));
         Ok(())
     }
 
@@ -124,21 +122,17 @@ impl Draft {
         op: Op,
         inputs: Inputs,
     ) -> Result<(), StructureError> {
-        let chunk = self.lengthen(region, of)?;
-        self.nodes.push(of.number(), Node::plain(op, inputs, region, chunk));
+        self.lengthen(region)?;
+        self.nodes.push(of.number(), Node::plain(op, inputs, region));
         Ok(())
     }
 
-    /// Gives a region one more node, and tells the head of its chunk.
-    fn lengthen(&mut self, region: RegionRef, by: NodeRef) -> Result<u64, StructureError> {
-        let at = self.position(region)?;
-        let head = &mut self.heads[at as usize];
-        if begins_chunk(by.number()) {
-            *head = by.number();
-        }
-        self.regions.items_mut()[at as usize].length += 1;
+    /// Gives a region the next node. All else that follows from that is found out when all nodes are there: whoever reads
+    /// has more to do than whoever puts together.
+    fn lengthen(&mut self, region: RegionRef) -> Result<(), StructureError> {
+        let at = self.position(region).ok_or(StructureError::Missing(region.into()))?;
         self.inside.push(at);
-        Ok(*head)
+        Ok(())
     }
 
     /// Tells whether a region has been added.
@@ -146,12 +140,11 @@ impl Draft {
         self.recent.0 == region.number() || self.positions.contains_key(&region.number())
     }
 
-    fn position(&mut self, region: RegionRef) -> Result<u32, StructureError> {
+    fn position(&mut self, region: RegionRef) -> Option<u32> {
         if self.recent.0 != region.number() {
-            let missing = StructureError::Missing(region.into());
-            self.recent = (region.number(), *self.positions.get(&region.number()).ok_or(missing)?);
+            self.recent = (region.number(), *self.positions.get(&region.number())?);
         }
-        Ok(self.recent.1)
+        Some(self.recent.1)
     }
 
     /// Puts the function together. The draft is empty again, whatever comes of it.
@@ -186,7 +179,6 @@ impl Draft {
         self.nodes.clear();
         self.inside.clear();
         self.regions.clear();
-        self.heads.clear();
         self.positions.clear();
         self.apart.clear();
         self.variables.clear();
@@ -194,6 +186,7 @@ impl Draft {
     }
 
     fn body(&mut self, workspace: &mut Workspace) -> Result<Body, StructureError> {
+        self.measure(&mut workspace.heads);
         let order =
             self.order(workspace).map_err(|twice| StructureError::Exists(NodeRef::of_key(twice).into()))?;
         sort(&mut self.nodes, |number| NodeRef::of_key(number).into())?;
@@ -223,9 +216,25 @@ impl Draft {
         })
     }
 
+    /// Tells regions how long they are, and nodes in which chunk of their region's order they stand; the nodes are as they
+    /// came.
+    fn measure(&mut self, heads: &mut Vec<u64>) {
+        heads.clear();
+        heads.extend_from_slice(self.regions.keys());
+        let regions = self.regions.items_mut();
+        for ((number, node), region) in self.nodes.iter_mut().zip(&self.inside) {
+            let at = *region as usize;
+            if begins_chunk(number) {
+                heads[at] = number;
+            }
+            node.chunk = heads[at];
+            regions[at].length += 1;
+        }
+    }
+
     /// The orders of all regions; the nodes are as they came. The error is a number that stands in them twice.
     fn order(&self, workspace: &mut Workspace) -> Result<Order, u64> {
-        let Workspace { sequences, ends } = workspace;
+        let Workspace { sequences, ends, heads: _ } = workspace;
         sequences.clear();
         sequences.resize(self.regions.keys().len() + self.nodes.keys().len(), 0);
         ends.clear();

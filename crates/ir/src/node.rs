@@ -214,8 +214,8 @@ impl PartialEq for Node {
 
 impl Node {
     /// A node that has nothing beside its operator and its inputs.
-    pub(crate) fn plain(op: Op, inputs: Inputs, region: RegionRef, chunk: u64) -> Node {
-        Node { op, region, inputs, extra: None, chunk }
+    pub(crate) fn plain(op: Op, inputs: Inputs, region: RegionRef) -> Node {
+        Node { op, region, inputs, extra: None, chunk: 0 }
     }
 
     pub(crate) fn new(content: NodeContent, region: RegionRef) -> Node {

@@ -48,9 +48,14 @@ impl<T> Entries<T> {
         &self.items
     }
 
-    /// The same, to be written to.
+    /// The items, as they came, to be written to.
     pub(crate) fn items_mut(&mut self) -> &mut [T] {
         &mut self.items
+    }
+
+    /// All of them, as they came, to be written to.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut T)> {
+        self.keys.iter().copied().zip(&mut self.items)
     }
 
     /// Forgets all of them.
