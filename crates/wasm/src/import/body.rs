@@ -59,6 +59,14 @@ struct Frame {
     outside: RegionRef,
 }
 
+/// What bodies are read with, one after another, so that the lists need no new room for each.
+#[derive(Debug, Default)]
+pub(super) struct Lists<'m> {
+    pub(super) locals: Locals<'m>,
+    stack: Vec<Operand>,
+    frames: Vec<Frame>,
+}
+
 pub(super) struct Body<'m, 'b> {
     indices: &'m Indices,
     build: FunctionBuilder<'b, &'b mut Draft>,
@@ -76,10 +84,11 @@ impl<'m, 'b> Body<'m, 'b> {
     pub(super) fn new(
         indices: &'m Indices,
         build: FunctionBuilder<'b, &'b mut Draft>,
-        locals: Locals<'m>,
+        lists: Lists<'m>,
         labels: Labels<'m>,
         results: Vec<Type>,
     ) -> Body<'m, 'b> {
+        let Lists { locals, stack, mut frames } = lists;
         let outside = build.place();
         let function = Frame {
             kind: Kind::Function,
@@ -90,16 +99,16 @@ impl<'m, 'b> Body<'m, 'b> {
             height: 0,
             outside,
         };
-        Body {
-            indices,
-            build,
-            locals,
-            labels,
-            stack: Vec::new(),
-            frames: vec![function],
-            dead: None,
-            values: 0,
-        }
+        frames.push(function);
+        Body { indices, build, locals, labels, stack, frames, dead: None, values: 0 }
+    }
+
+    /// The lists, for the next body: this one has come to its end.
+    pub(super) fn close(self) -> Lists<'m> {
+        let Body { locals, mut stack, mut frames, .. } = self;
+        stack.clear();
+        frames.clear();
+        Lists { locals, stack, frames }
     }
 
     /// How many values were taken and given since somebody asked.

@@ -9,7 +9,7 @@ use lmlang_ir::{Name, Type, VarRef};
 
 use super::names::Indexed;
 
-/// The locals of a function. Those that nobody uses become nothing.
+/// The locals of a function, and then of the next one. Those that nobody uses become nothing.
 #[derive(Debug, Default)]
 pub(super) struct Locals<'m> {
     /// Types, each up to a local.
@@ -32,9 +32,12 @@ pub(super) enum Cell {
 }
 
 impl<'m> Locals<'m> {
-    /// None yet, with what they will be called.
-    pub(super) fn named(names: Option<&'m Indexed<Name>>) -> Locals<'m> {
-        Locals { names, ..Locals::default() }
+    /// None, with what the next ones will be called.
+    pub(super) fn begin(&mut self, names: Option<&'m Indexed<Name>>) {
+        self.ends.clear();
+        self.near.clear();
+        self.far.clear();
+        self.names = names;
     }
 
     /// Keeps a local of some type in a cell.

@@ -29,9 +29,9 @@ use wast::Wat;
 use wast::parser::{self, ParseBuffer};
 
 use self::assembly::Assembly;
-use self::body::Body;
+use self::body::{Body, Lists};
 use self::indices::{Indices, unnamed_param};
-use self::locals::{Cell, Locals};
+use self::locals::Cell;
 use self::mnemonic::mnemonic;
 use self::names::{Labels, Unique};
 pub use self::place::Place;
@@ -174,7 +174,7 @@ pub fn import_watched(
     let home = build.module(None, read.names.module.clone().unwrap_or_else(|| "main".into()));
     let mut room = Room::of(module);
     let (indices, heads) = declare(&mut build, home, &read, &used, &mut room)?;
-    let mut known = raw::Known::default();
+    let (mut known, mut lists) = (raw::Known::default(), Lists::default());
     let mut bodies = read.bodies.iter().zip(&used.params);
     let assembled = thread::scope(|scope| -> Result<_, ImportError> {
         let mut assembly = Assembly::new(scope, threads::helpers(module.len()));
@@ -185,7 +185,8 @@ pub fn import_watched(
                 bytes = code.as_bytes().len();
                 let draft = body.insert(assembly.draft());
                 let given = Given { index, code, written };
-                translate(build.draft(draft, *of_function), &indices, &read, given, (&mut known, &mut room))?;
+                let kept = (&mut known, &mut room, &mut lists);
+                translate(build.draft(draft, *of_function), &indices, &read, given, kept)?;
             }
             assembly.take(assembly::Given { of: *of_function, head, body }, bytes);
             if !go_on(Progress::Built { functions: index as usize + 1, of }) {
@@ -522,17 +523,19 @@ fn offset_of(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Offset, I
 }
 
 /// Makes the body of a function.
-fn translate<'b>(
+fn translate<'m, 'b>(
     mut build: FunctionBuilder<'b, &'b mut Draft>,
-    indices: &Indices,
-    read: &Read<'_>,
+    indices: &'m Indices,
+    read: &'m Read<'_>,
     Given { index, code, written }: Given<'_, '_>,
-    (known, room): (&mut raw::Known, &mut Room),
+    (known, room, lists): (&mut raw::Known, &mut Room, &mut Lists<'m>),
 ) -> Result<(), ImportError> {
     let (_, signature) = indices.function(index);
     let (params, results) = (&signature.params, signature.results.clone());
     let names = read.names.locals.get(index);
-    let mut locals = Locals::named(names);
+    let mut own = std::mem::take(lists);
+    let locals = &mut own.locals;
+    locals.begin(names);
     for (at, ty) in (0u16..).zip(params) {
         let cell = match written.contains(&at.into()) {
             false => Cell::Param(at),
@@ -555,7 +558,7 @@ fn translate<'b>(
         locals.ends.push((end, typed(ty, offset)?));
     }
     let labels = Labels::new(read.names.labels.get(index));
-    let mut translated = Body::new(indices, build, locals, labels, results);
+    let mut translated = Body::new(indices, build, own, labels, results);
     let mut operators = code.get_operators_reader()?;
     while !operators.eof() {
         let offset = operators.original_position();
@@ -569,5 +572,6 @@ fn translate<'b>(
         }
         room.take(translated.values(), offset)?;
     }
+    *lists = translated.close();
     Ok(())
 }
