@@ -62,18 +62,13 @@ pub(crate) struct Carried {
 
 impl Known {
     /// The operator with these bytes, where values of these types lie on top of the stack.
-    pub(crate) fn of<'t>(
+    pub(crate) fn of(
         &mut self,
         bytes: &[u8],
-        top: impl Iterator<Item = &'t Type>,
+        top: impl Iterator<Item = ValType>,
     ) -> Result<&Carried, String> {
         if !self.0.contains_key(bytes) {
-            // What is no number is not taken.
-            let top: Vec<ValType> =
-                top.map(|ty| {
-                    if *ty == Type::BOOL { ValType::I32 } else { number(ty).unwrap_or(ValType::FUNCREF) }
-                })
-                .collect();
+            let top: Vec<ValType> = top.collect();
             let signature = signature(bytes, &top, true)?;
             let raw = Raw { bytes: bytes.to_vec(), signature: signature.clone() };
             let op = Op::new(Opcode::Raw, Attr::Raw(Arc::new(raw)));

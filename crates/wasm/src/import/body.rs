@@ -7,16 +7,15 @@ use std::sync::Arc;
 use lmlang_ir::builder::FunctionBuilder;
 use lmlang_ir::draft::Draft;
 use lmlang_ir::ops::PortType;
-use lmlang_ir::{
-    Attr, Const, Inputs, MemArg, NodeContent, NodeRef, Op, Opcode, RegionRef, Scalar, Source, Type, VarRef,
-};
+use lmlang_ir::{Attr, Const, Inputs, MemArg, NodeContent, NodeRef, Op, Opcode, RegionRef, Scalar, Source};
 use smallvec::SmallVec;
 use wasmparser::{HeapType, Operator};
 
 use super::locals::{Cell, Locals};
 use super::mnemonic::mnemonic;
 use super::names::Labels;
-use super::{ImportError, Indices, value_type};
+use super::operand::{OperandType, Operands};
+use super::{ImportError, Indices};
 use crate::plain;
 use crate::raw::{Carried, Known};
 
@@ -24,13 +23,13 @@ use crate::raw::{Carried, Known};
 type Values = SmallVec<[Source; 4]>;
 
 /// What a block takes or leaves; most often nothing or one value.
-type Types = SmallVec<[Type; 2]>;
+type Types = SmallVec<[OperandType; 16]>;
 
-/// A value on the operand stack. A truth value is one until somebody wants a number.
-#[derive(Clone, Debug)]
+/// A value on the operand stack.
+#[derive(Clone, Copy, Debug)]
 struct Operand {
     source: Source,
-    ty: Type,
+    ty: OperandType,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +85,7 @@ impl<'m, 'b> Body<'m, 'b> {
         build: FunctionBuilder<'b, &'b mut Draft>,
         lists: Lists<'m>,
         labels: Labels<'m>,
-        results: Vec<Type>,
+        results: &[OperandType],
     ) -> Body<'m, 'b> {
         let Lists { locals, stack, mut frames } = lists;
         let outside = build.place();
@@ -95,7 +94,7 @@ impl<'m, 'b> Body<'m, 'b> {
             node: None,
             params: Vec::new(),
             param_types: Types::new(),
-            results: results.into(),
+            results: Types::from_slice(results),
             height: 0,
             outside,
         };
@@ -130,7 +129,7 @@ impl<'m, 'b> Body<'m, 'b> {
                 self.set(local_index);
                 self.get(local_index);
             }
-            Operator::I32Const { value } => self.constant(Const::I32(value)),
+            Operator::I32Const { value } => self.constant(Const::I32(value), Scalar::I32),
             _ => return self.look_up(operator, offset),
         }
         Ok(())
@@ -154,13 +153,14 @@ impl<'m, 'b> Body<'m, 'b> {
             return Ok(());
         }
         let top = &self.stack[self.stack.len().saturating_sub(MOST_CARRIED)..];
-        let carried = known.of(bytes, top.iter().map(|operand| &operand.ty));
+        let carried = known.of(bytes, top.iter().map(|operand| operand.ty.value()));
         let Carried { op, signature, text } =
             carried.map_err(|what| ImportError::unsupported(format!("an instruction ({what})"), offset))?;
-        let inputs = self.pop_inputs(signature.params.iter());
+        let Operands { params, results } = Operands::of(signature);
+        let inputs = self.pop_inputs(params.into_iter());
         let content = NodeContent { inputs, doc: Some(Arc::clone(text)), ..NodeContent::new(op.clone(), []) };
         let node = self.build.insert(content);
-        self.push_all(node, &signature.results);
+        self.push_all(node, &results);
         Ok(())
     }
 
@@ -195,7 +195,7 @@ impl<'m, 'b> Body<'m, 'b> {
             Operator::End => self.end(),
             Operator::Br { relative_depth } => {
                 let (exit, types) = self.label(relative_depth);
-                let values = self.pop_typed(types.iter());
+                let values = self.pop_typed(&types);
                 self.build.exit(exit, values);
                 self.die();
             }
@@ -203,24 +203,25 @@ impl<'m, 'b> Body<'m, 'b> {
             Operator::BrTable { ref targets } => self.switch(targets)?,
             Operator::Return => {
                 let types = self.frames[0].results.clone();
-                let values = self.pop_typed(types.iter());
+                let values = self.pop_typed(&types);
                 self.build.ret(values);
                 self.die();
             }
             Operator::Call { function_index } => {
-                let (of, signature) = self.indices.function(function_index);
-                let arguments = self.pop_inputs(signature.params.iter());
+                let (of, Operands { params, results }) = self.indices.function(function_index);
+                let arguments = self.pop_inputs(params.iter().copied());
                 let call = self.build.plain(Op::call(of), arguments);
-                self.push_all(call, &signature.results);
+                self.push_all(call, results);
             }
             Operator::CallIndirect { type_index, table_index } => {
-                let signature = self.indices.signature(type_index);
-                let index = self.pop_as(&Type::I32);
-                let arguments = self.pop_typed(signature.params.iter());
-                let attr = Attr::Indirect(self.indices.table(table_index).0, signature.clone().into());
+                let Operands { params, results } = self.indices.operands(type_index);
+                let index = self.pop_as(OperandType::I32);
+                let arguments = self.pop_typed(params);
+                let signature = Arc::clone(self.indices.signature(type_index));
+                let attr = Attr::Indirect(self.indices.table(table_index).0, signature);
                 let inputs = std::iter::once(index).chain(arguments);
                 let call = self.build.op(Opcode::CallIndirect, attr, inputs);
-                self.push_all(call, &signature.results);
+                self.push_all(call, results);
             }
             Operator::Drop => {
                 self.pop();
@@ -229,38 +230,38 @@ impl<'m, 'b> Body<'m, 'b> {
                 let condition = self.pop_condition();
                 let (b, a) = (self.pop(), self.pop());
                 // Two truth values stay such.
-                let ty = if a.ty == b.ty { a.ty.clone() } else { Type::I32 };
+                let ty = if a.ty == b.ty { a.ty } else { OperandType::I32 };
                 self.select(condition, a, b, ty);
             }
             Operator::TypedSelect { ty } => {
-                let ty = value_type(ty).ok_or_else(unsupported)?;
+                let ty = OperandType::of_value(ty).ok_or_else(unsupported)?;
                 let condition = self.pop_condition();
                 let (b, a) = (self.pop(), self.pop());
                 self.select(condition, a, b, ty);
             }
             Operator::GlobalGet { global_index } => {
                 let (of, ty) = self.indices.global(global_index);
-                let ty = ty.clone();
                 let node = self.build.op(Opcode::GlobalGet, Attr::Variable(of), [None::<Source>; 0]);
                 self.push(node.into(), ty);
             }
             Operator::GlobalSet { global_index } => {
                 let (of, ty) = self.indices.global(global_index);
-                let ty = ty.clone();
-                let value = self.pop_as(&ty);
+                let value = self.pop_as(ty);
                 self.build.op(Opcode::GlobalSet, Attr::Variable(of), [value]);
             }
-            Operator::I64Const { value } => self.constant(Const::I64(value)),
-            Operator::F32Const { value } => self.constant(Const::F32(value.bits())),
-            Operator::F64Const { value } => self.constant(Const::F64(value.bits())),
+            Operator::I64Const { value } => self.constant(Const::I64(value), Scalar::I64),
+            Operator::F32Const { value } => self.constant(Const::F32(value.bits()), Scalar::F32),
+            Operator::F64Const { value } => self.constant(Const::F64(value.bits()), Scalar::F64),
             Operator::I32Extend8S => self.extend(Scalar::I32, Scalar::I8),
             Operator::I32Extend16S => self.extend(Scalar::I32, Scalar::I16),
             Operator::I64Extend8S => self.extend(Scalar::I64, Scalar::I8),
             Operator::I64Extend16S => self.extend(Scalar::I64, Scalar::I16),
             Operator::I64Extend32S => self.extend(Scalar::I64, Scalar::I32),
-            Operator::MemorySize { .. } => self.special(Opcode::MemorySize, Attr::None, &[], Some(Type::I32)),
+            Operator::MemorySize { .. } => {
+                self.special(Opcode::MemorySize, Attr::None, &[], Some(OperandType::I32));
+            }
             Operator::MemoryGrow { .. } => {
-                self.special(Opcode::MemoryGrow, Attr::None, &[Type::I32], Some(Type::I32));
+                self.special(Opcode::MemoryGrow, Attr::None, &[OperandType::I32], Some(OperandType::I32));
             }
             Operator::MemoryCopy { .. } => self.special(Opcode::MemoryCopy, Attr::None, THREE, None),
             Operator::MemoryFill { .. } => self.special(Opcode::MemoryFill, Attr::None, THREE, None),
@@ -288,44 +289,46 @@ impl<'m, 'b> Body<'m, 'b> {
                     HeapType::EXTERN => Opcode::RefNullExtern,
                     _ => return Err(unsupported()),
                 };
-                let ty = if code == Opcode::RefNull { Type::FuncRef } else { Type::ExternRef };
+                let ty = if code == Opcode::RefNull { OperandType::FuncRef } else { OperandType::ExternRef };
                 self.special(code, Attr::None, &[], Some(ty));
             }
             Operator::RefIsNull => {
                 let value = self.pop();
                 let node = self.build.op(Opcode::RefIsNull, Attr::None, [value.source]);
-                self.push(node.into(), Type::BOOL);
+                self.push(node.into(), OperandType::BOOL);
             }
             Operator::RefFunc { function_index } => {
                 let (of, _) = self.indices.function(function_index);
-                self.special(Opcode::FuncRef, Attr::Function(of), &[], Some(Type::FuncRef));
+                self.special(Opcode::FuncRef, Attr::Function(of), &[], Some(OperandType::FuncRef));
             }
             Operator::TableGet { table } => {
-                let (of, ty) = self.table(table);
-                self.special(Opcode::TableGet, Attr::Variable(of), &[Type::I32], Some(ty));
+                let (of, ty) = self.indices.table(table);
+                self.special(Opcode::TableGet, Attr::Variable(of), &[OperandType::I32], Some(ty));
             }
             Operator::TableSet { table } => {
-                let (of, ty) = self.table(table);
-                self.special(Opcode::TableSet, Attr::Variable(of), &[Type::I32, ty], None);
+                let (of, ty) = self.indices.table(table);
+                self.special(Opcode::TableSet, Attr::Variable(of), &[OperandType::I32, ty], None);
             }
             Operator::TableSize { table } => {
-                let (of, _) = self.table(table);
-                self.special(Opcode::TableSize, Attr::Variable(of), &[], Some(Type::I32));
+                let (of, _) = self.indices.table(table);
+                self.special(Opcode::TableSize, Attr::Variable(of), &[], Some(OperandType::I32));
             }
             Operator::TableGrow { table } => {
-                let (of, ty) = self.table(table);
-                self.special(Opcode::TableGrow, Attr::Variable(of), &[ty, Type::I32], Some(Type::I32));
+                let (of, ty) = self.indices.table(table);
+                let (inputs, output) = ([ty, OperandType::I32], Some(OperandType::I32));
+                self.special(Opcode::TableGrow, Attr::Variable(of), &inputs, output);
             }
             Operator::TableFill { table } => {
-                let (of, ty) = self.table(table);
-                self.special(Opcode::TableFill, Attr::Variable(of), &[Type::I32, ty, Type::I32], None);
+                let (of, ty) = self.indices.table(table);
+                let inputs = [OperandType::I32, ty, OperandType::I32];
+                self.special(Opcode::TableFill, Attr::Variable(of), &inputs, None);
             }
             Operator::TableInit { elem_index, table } => {
-                let attr = Attr::Entries(self.table(table).0, self.indices.elements(elem_index));
+                let attr = Attr::Entries(self.indices.table(table).0, self.indices.elements(elem_index));
                 self.special(Opcode::TableInit, attr, THREE, None);
             }
             Operator::TableCopy { dst_table, src_table } => {
-                let attr = Attr::Entries(self.table(dst_table).0, self.table(src_table).0);
+                let attr = Attr::Entries(self.indices.table(dst_table).0, self.indices.table(src_table).0);
                 self.special(Opcode::TableCopy, attr, THREE, None);
             }
             Operator::ElemDrop { elem_index } => {
@@ -337,20 +340,14 @@ impl<'m, 'b> Body<'m, 'b> {
         Ok(())
     }
 
-    fn table(&self, index: u32) -> (VarRef, Type) {
-        let (of, ty) = self.indices.table(index);
-        (of, ty.clone())
-    }
-
-    fn push(&mut self, source: Source, ty: Type) {
+    fn push(&mut self, source: Source, ty: OperandType) {
         self.stack.push(Operand { source, ty });
     }
 
-    fn push_all(&mut self, node: NodeRef, types: &[Type]) {
+    fn push_all(&mut self, node: NodeRef, types: &[OperandType]) {
         self.values += types.len();
-        let outputs = (0u16..)
-            .zip(types)
-            .map(|(port, ty)| Operand { source: Source::Node(node, port), ty: ty.clone() });
+        let outputs =
+            (0u16..).zip(types).map(|(port, ty)| Operand { source: Source::Node(node, port), ty: *ty });
         self.stack.extend(outputs);
     }
 
@@ -359,13 +356,13 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     /// The topmost operand as a value of a type: a truth value becomes a number.
-    fn pop_as(&mut self, ty: &Type) -> Source {
+    fn pop_as(&mut self, ty: OperandType) -> Source {
         let operand = self.pop();
         self.convert(operand, ty)
     }
 
     /// The topmost operands as inputs of the next node, of some types.
-    fn pop_inputs<'t>(&mut self, types: impl ExactSizeIterator<Item = &'t Type>) -> Inputs {
+    fn pop_inputs(&mut self, types: impl ExactSizeIterator<Item = OperandType>) -> Inputs {
         self.values += types.len();
         let from = self.stack.len() - types.len();
         let inputs = (from..).zip(types).map(|(at, ty)| Some(self.operand_as(at, ty))).collect();
@@ -374,22 +371,20 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     /// The topmost operands as values of some types, for what does more with them than to take them as they are.
-    fn pop_typed<'t>(&mut self, types: impl ExactSizeIterator<Item = &'t Type>) -> Values {
+    fn pop_typed(&mut self, types: &[OperandType]) -> Values {
         self.values += types.len();
         let from = self.stack.len() - types.len();
         let mut values = Values::new();
         for (at, ty) in (from..).zip(types) {
-            values.push(self.operand_as(at, ty));
+            values.push(self.operand_as(at, *ty));
         }
         self.stack.truncate(from);
         values
     }
 
     /// An operand that stays where it is as a value of a type: a truth value becomes a number.
-    fn operand_as(&mut self, at: usize, ty: &Type) -> Source {
-        let Operand { source, ty: given } = &self.stack[at];
-        let (source, as_number) = (*source, is_widened(given, ty));
-        if as_number { self.number(source) } else { source }
+    fn operand_as(&mut self, at: usize, ty: OperandType) -> Source {
+        self.convert(self.stack[at], ty)
     }
 
     /// Adds a node with inputs that were on the stack.
@@ -397,8 +392,8 @@ impl<'m, 'b> Body<'m, 'b> {
         self.build.plain(Op::new(code, attr).expect("the opcode takes this attribute"), inputs)
     }
 
-    fn convert(&mut self, operand: Operand, ty: &Type) -> Source {
-        if is_widened(&operand.ty, ty) { self.number(operand.source) } else { operand.source }
+    fn convert(&mut self, operand: Operand, ty: OperandType) -> Source {
+        if is_widened(operand.ty, ty) { self.number(operand.source) } else { operand.source }
     }
 
     /// A truth value as a number.
@@ -412,17 +407,16 @@ impl<'m, 'b> Body<'m, 'b> {
 
     fn pop_condition(&mut self) -> Source {
         let operand = self.pop();
-        if is_truth(&operand.ty) {
+        if operand.ty == OperandType::BOOL {
             return operand.source;
         }
         let zero = self.build.i32(0);
         self.build.scalar(Opcode::Ne, Scalar::I32, [operand.source, zero])
     }
 
-    fn constant(&mut self, value: Const) {
-        let ty = value.ty();
+    fn constant(&mut self, value: Const, ty: Scalar) {
         let source = self.build.constant(value);
-        self.push(source, ty);
+        self.push(source, ty.into());
     }
 
     /// An operator that takes and gives scalars, as the op table says.
@@ -432,7 +426,7 @@ impl<'m, 'b> Body<'m, 'b> {
             Attr::Convert(from, to) => (from, to),
             _ => return,
         };
-        let inputs = self.pop_inputs(std::iter::repeat_n(&first.into(), code.spec().inputs.len()));
+        let inputs = self.pop_inputs(std::iter::repeat_n(OperandType::from(first), code.spec().inputs.len()));
         let result = match code.spec().outputs[0].ty {
             PortType::Is(scalar) => scalar,
             _ => second,
@@ -453,15 +447,15 @@ impl<'m, 'b> Body<'m, 'b> {
         };
         let attr = Attr::Memory(MemArg { ty, offset: constant, align_log2: memarg.align });
         if code.spec().outputs.is_empty() {
-            self.special(code, attr, &[Type::I32, ty.into()], None);
+            self.special(code, attr, &[OperandType::I32, ty.into()], None);
         } else {
-            self.special(code, attr, &[Type::I32], Some(ty.into()));
+            self.special(code, attr, &[OperandType::I32], Some(ty.into()));
         }
         Ok(())
     }
 
-    fn special(&mut self, code: Opcode, attr: Attr, inputs: &[Type], output: Option<Type>) {
-        let inputs = self.pop_inputs(inputs.iter());
+    fn special(&mut self, code: Opcode, attr: Attr, inputs: &[OperandType], output: Option<OperandType>) {
+        let inputs = self.pop_inputs(inputs.iter().copied());
         let node = self.node(code, attr, inputs);
         if let Some(ty) = output {
             self.push(node.into(), ty);
@@ -470,15 +464,15 @@ impl<'m, 'b> Body<'m, 'b> {
 
     /// Keeps the lower part of an integer and copies its sign.
     fn extend(&mut self, of: Scalar, part: Scalar) {
-        let value = self.pop_as(&of.into());
+        let value = self.pop_as(of.into());
         let lower = self.widen(Opcode::Wrap, of, part, value);
         let wide = self.widen(Opcode::ExtendS, part, of, lower);
         self.push(wide, of.into());
     }
 
-    fn select(&mut self, condition: Source, a: Operand, b: Operand, ty: Type) {
-        let inputs = [condition, self.convert(a, &ty), self.convert(b, &ty)];
-        let node = self.build.op(Opcode::Select, Attr::Type(ty.clone()), inputs);
+    fn select(&mut self, condition: Source, a: Operand, b: Operand, ty: OperandType) {
+        let inputs = [condition, self.convert(a, ty), self.convert(b, ty)];
+        let node = self.build.op(Opcode::Select, Attr::Type(ty.into()), inputs);
         self.push(node.into(), ty);
     }
 
@@ -493,7 +487,7 @@ impl<'m, 'b> Body<'m, 'b> {
 
     fn set(&mut self, local: u32) {
         let (cell, ty) = self.locals.cell(local, &mut self.build);
-        let value = self.pop_as(&ty);
+        let value = self.pop_as(ty);
         if let Cell::Variable(of) = cell {
             self.build.var_set(of, value);
         }
@@ -504,12 +498,8 @@ impl<'m, 'b> Body<'m, 'b> {
 const MOST_CARRIED: usize = 8;
 
 /// Tells whether a truth value stands where a number is wanted.
-fn is_widened(given: &Type, wanted: &Type) -> bool {
-    is_truth(given) && matches!(wanted, Type::Scalar(Scalar::I32))
+fn is_widened(given: OperandType, wanted: OperandType) -> bool {
+    given == OperandType::BOOL && wanted == OperandType::I32
 }
 
-fn is_truth(of: &Type) -> bool {
-    matches!(of, Type::Scalar(Scalar::Bool))
-}
-
-const THREE: &[Type] = &[Type::I32, Type::I32, Type::I32];
+const THREE: &[OperandType] = &[OperandType::I32; 3];

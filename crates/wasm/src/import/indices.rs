@@ -1,16 +1,20 @@
 //! What the indices of a module name.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use lmlang_ir::{FuncRef, Name, Signature, Type, VarRef};
+use lmlang_ir::{FuncRef, Name, Signature, VarRef};
+
+use super::operand::{OperandType, Operands};
 
 /// What the indices of a module name.
 #[derive(Debug, Default)]
 pub(super) struct Indices {
-    types: Vec<Signature>,
+    types: Vec<Arc<Signature>>,
+    /// The same, as instructions see them.
+    operands: Vec<Operands>,
     pub(super) functions: Vec<(FuncRef, u32)>,
-    pub(super) globals: Vec<(VarRef, Type)>,
-    pub(super) tables: Vec<(VarRef, Type)>,
+    pub(super) globals: Vec<(VarRef, OperandType)>,
+    pub(super) tables: Vec<(VarRef, OperandType)>,
     /// Nothing for a segment that nobody names any more.
     pub(super) elements: Vec<Option<VarRef>>,
     pub(super) data: Vec<VarRef>,
@@ -22,26 +26,33 @@ static PARAMS: LazyLock<Vec<Name>> = LazyLock::new(|| (0..16).map(|at| format!("
 impl Indices {
     /// Of some types; nothing is there yet.
     pub(super) fn of(types: &[Signature]) -> Indices {
-        Indices { types: types.to_vec(), ..Indices::default() }
+        Indices {
+            types: types.iter().cloned().map(Arc::new).collect(),
+            operands: types.iter().map(Operands::of).collect(),
+            ..Indices::default()
+        }
     }
 
-    pub(super) fn signature(&self, index: u32) -> &Signature {
+    pub(super) fn signature(&self, index: u32) -> &Arc<Signature> {
         &self.types[index as usize]
     }
 
-    pub(super) fn function(&self, index: u32) -> (FuncRef, &Signature) {
+    /// What a signature takes and gives.
+    pub(super) fn operands(&self, index: u32) -> &Operands {
+        &self.operands[index as usize]
+    }
+
+    pub(super) fn function(&self, index: u32) -> (FuncRef, &Operands) {
         let (of, ty) = self.functions[index as usize];
-        (of, self.signature(ty))
+        (of, self.operands(ty))
     }
 
-    pub(super) fn global(&self, index: u32) -> (VarRef, &Type) {
-        let (of, ty) = &self.globals[index as usize];
-        (*of, ty)
+    pub(super) fn global(&self, index: u32) -> (VarRef, OperandType) {
+        self.globals[index as usize]
     }
 
-    pub(super) fn table(&self, index: u32) -> (VarRef, &Type) {
-        let (of, ty) = &self.tables[index as usize];
-        (*of, ty)
+    pub(super) fn table(&self, index: u32) -> (VarRef, OperandType) {
+        self.tables[index as usize]
     }
 
     pub(super) fn elements(&self, index: u32) -> VarRef {

@@ -5,18 +5,19 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use lmlang_ir::builder::FunctionBuilder;
 use lmlang_ir::draft::Draft;
-use lmlang_ir::{Name, Type, VarRef};
+use lmlang_ir::{Name, VarRef};
 
 use super::names::Indexed;
+use super::operand::OperandType;
 
 /// The locals of a function, and then of the next one. Those that nobody uses become nothing.
 #[derive(Debug, Default)]
 pub(super) struct Locals<'m> {
     /// Types, each up to a local.
-    pub(super) ends: Vec<(u32, Type)>,
+    pub(super) ends: Vec<(u32, OperandType)>,
     /// The first ones. There may be many more that nobody uses.
-    near: Vec<Option<(Cell, Type)>>,
-    far: HashMap<u32, (Cell, Type), RandomState>,
+    near: Vec<Option<(Cell, OperandType)>>,
+    far: HashMap<u32, (Cell, OperandType), RandomState>,
     names: Option<&'m Indexed<Name>>,
 }
 
@@ -41,7 +42,7 @@ impl<'m> Locals<'m> {
     }
 
     /// Keeps a local of some type in a cell.
-    pub(super) fn keep(&mut self, local: u32, cell: Cell, ty: Type) {
+    pub(super) fn keep(&mut self, local: u32, cell: Cell, ty: OperandType) {
         let at = local as usize;
         if at >= NEAR {
             self.far.insert(local, (cell, ty));
@@ -53,27 +54,31 @@ impl<'m> Locals<'m> {
         self.near[at] = Some((cell, ty));
     }
 
-    fn kept(&self, local: u32) -> Option<&(Cell, Type)> {
+    fn kept(&self, local: u32) -> Option<(Cell, OperandType)> {
         match self.near.get(local as usize) {
-            Some(near) => near.as_ref(),
-            None => self.far.get(&local),
+            Some(near) => *near,
+            None => self.far.get(&local).copied(),
         }
     }
 
-    fn ty(&self, local: u32) -> Type {
+    fn ty(&self, local: u32) -> OperandType {
         let at = self.ends.partition_point(|(end, _)| *end <= local);
-        self.ends[at].1.clone()
+        self.ends[at].1
     }
 
     /// Where a local is kept, and its type.
-    pub(super) fn cell(&mut self, local: u32, build: &mut FunctionBuilder<'_, &mut Draft>) -> (Cell, Type) {
-        if let Some((cell, ty)) = self.kept(local) {
-            return (*cell, ty.clone());
+    pub(super) fn cell(
+        &mut self,
+        local: u32,
+        build: &mut FunctionBuilder<'_, &mut Draft>,
+    ) -> (Cell, OperandType) {
+        if let Some(kept) = self.kept(local) {
+            return kept;
         }
         let name = self.names.and_then(|of| of.get(local).cloned());
         let ty = self.ty(local);
-        let cell = Cell::Variable(build.variable(name, ty.clone()));
-        self.keep(local, cell, ty.clone());
+        let cell = Cell::Variable(build.variable(name, ty.into()));
+        self.keep(local, cell, ty);
         (cell, ty)
     }
 }

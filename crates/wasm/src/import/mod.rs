@@ -6,6 +6,7 @@ mod indices;
 mod locals;
 mod mnemonic;
 mod names;
+mod operand;
 mod place;
 mod read;
 mod threads;
@@ -34,6 +35,7 @@ use self::indices::{Indices, unnamed_param};
 use self::locals::Cell;
 use self::mnemonic::mnemonic;
 use self::names::{Labels, Unique};
+use self::operand::{OperandType, Operands};
 pub use self::place::Place;
 use self::read::{Custom, Declared, Read};
 use self::valid::Used;
@@ -229,19 +231,16 @@ struct Given<'g, 'a> {
 }
 
 pub(crate) fn value_type(of: ValType) -> Option<Type> {
-    Some(match of {
-        ValType::I32 => Type::I32,
-        ValType::I64 => Type::I64,
-        ValType::F32 => Type::F32,
-        ValType::F64 => Type::F64,
-        ValType::Ref(of) if of == wasmparser::RefType::FUNCREF => Type::FuncRef,
-        ValType::Ref(of) if of == wasmparser::RefType::EXTERNREF => Type::ExternRef,
-        ValType::V128 | ValType::Ref(_) => return None,
-    })
+    OperandType::of_value(of).map(Type::from)
+}
+
+fn operand_type(of: ValType, offset: u64) -> Result<OperandType, ImportError> {
+    let unsupported = || ImportError::unsupported(format!("the type `{of}`"), offset);
+    OperandType::of_value(of).ok_or_else(unsupported)
 }
 
 fn typed(of: ValType, offset: u64) -> Result<Type, ImportError> {
-    value_type(of).ok_or_else(|| ImportError::unsupported(format!("the type `{of}`"), offset))
+    operand_type(of, offset).map(Type::from)
 }
 
 /// Makes everything but the functions, whose heads it returns.
@@ -316,15 +315,16 @@ fn declare(
     }
     for (index, global) in (0u32..).zip(&read.globals) {
         let (of, initial) = &global.of;
-        let ty = typed(of.content_type, global.offset)?;
+        let operand = operand_type(of.content_type, global.offset)?;
+        let ty = Type::from(operand);
         let initial = match initial {
             Some(initial) => first(initial, &indices, global.offset)?,
             None => Const::zero(&ty).into(),
         };
-        let kind = StorageKind::Global { ty: ty.clone(), mutable: of.mutable, initial };
+        let kind = StorageKind::Global { ty, mutable: of.mutable, initial };
         let made = Made { kind, import: global.import.clone(), exports: global.exports.clone() };
         let made = storage(build, read.names.globals.get(index), format!("global{index}"), made);
-        indices.globals.push((made, ty));
+        indices.globals.push((made, operand));
     }
     let mut tables = Filling::of(read)?;
     let mut segments = Vec::with_capacity(read.elements.len());
@@ -343,16 +343,16 @@ fn declare(
     }
     for ((index, table), entries) in (0u32..).zip(&read.tables).zip(tables.entries) {
         let offset = table.offset;
-        let ty = typed(ValType::Ref(table.of.element_type), offset)?;
+        let operand = operand_type(ValType::Ref(table.of.element_type), offset)?;
         let max = table.of.maximum.map(u32::try_from).transpose();
         let max = max.map_err(|_| ImportError::unsupported("a table of this size", offset))?;
         let made = Made {
-            kind: StorageKind::Table { ty: ty.clone(), entries, max },
+            kind: StorageKind::Table { ty: operand.into(), entries, max },
             import: table.import.clone(),
             exports: table.exports.clone(),
         };
         let made = storage(build, read.names.tables.get(index), format!("table{index}"), made);
-        indices.tables.push((made, ty));
+        indices.tables.push((made, operand));
     }
     for ((index, element), segment) in (0u32..).zip(&read.elements).zip(segments) {
         let segment = match segment {
@@ -530,24 +530,23 @@ fn translate<'m, 'b>(
     Given { index, code, written }: Given<'_, '_>,
     (known, room, lists): (&mut raw::Known, &mut Room, &mut Lists<'m>),
 ) -> Result<(), ImportError> {
-    let (_, signature) = indices.function(index);
-    let (params, results) = (&signature.params, signature.results.clone());
+    let (_, Operands { params, results }) = indices.function(index);
     let names = read.names.locals.get(index);
     let mut own = std::mem::take(lists);
     let locals = &mut own.locals;
     locals.begin(names);
-    for (at, ty) in (0u16..).zip(params) {
+    for (at, ty) in (0u16..).zip(params.iter().copied()) {
         let cell = match written.contains(&at.into()) {
             false => Cell::Param(at),
             true => {
                 let name = names.and_then(|of| of.get(u32::from(at)));
-                let of = build.variable(name.map(|name| format!("{name}_var").into()), ty.clone());
+                let of = build.variable(name.map(|name| format!("{name}_var").into()), ty.into());
                 build.var_set(of, build.param(at));
                 Cell::Variable(of)
             }
         };
-        locals.keep(at.into(), cell, ty.clone());
-        locals.ends.push((u32::from(at) + 1, ty.clone()));
+        locals.keep(at.into(), cell, ty);
+        locals.ends.push((u32::from(at) + 1, ty));
     }
     let mut reader = code.get_locals_reader()?;
     let mut end = params.len() as u32;
@@ -555,7 +554,7 @@ fn translate<'m, 'b>(
         let offset = reader.original_position();
         let (count, ty) = reader.read()?;
         end += count;
-        locals.ends.push((end, typed(ty, offset)?));
+        locals.ends.push((end, operand_type(ty, offset)?));
     }
     let labels = Labels::new(read.names.labels.get(index));
     let mut translated = Body::new(indices, build, own, labels, results);

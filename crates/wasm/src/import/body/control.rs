@@ -1,10 +1,11 @@
 //! Blocks, branches and what cannot be reached.
 
-use lmlang_ir::{Exit, RegionRef, Signature, Source, Type};
+use lmlang_ir::{Exit, RegionRef, Source, Type};
 use wasmparser::{BlockType, BrTable};
 
+use super::super::ImportError;
 use super::super::indices::unnamed_param;
-use super::super::{ImportError, value_type};
+use super::super::operand::{OperandType, Operands, types};
 use super::{Body, Frame, Kind, Operand, Types};
 
 impl Body<'_, '_> {
@@ -13,35 +14,35 @@ impl Body<'_, '_> {
         Ok(match of {
             BlockType::Empty => (Types::new(), Types::new()),
             BlockType::Type(ty) => {
-                let ty = value_type(ty)
+                let ty = OperandType::of_value(ty)
                     .ok_or_else(|| ImportError::unsupported(format!("the type {ty}"), offset))?;
                 (Types::new(), Types::from_elem(ty, 1))
             }
             BlockType::FuncType(index) => {
-                let Signature { params, results } = self.indices.signature(index);
-                (params.iter().cloned().collect(), results.iter().cloned().collect())
+                let Operands { params, results } = self.indices.operands(index);
+                (Types::from_slice(params), Types::from_slice(results))
             }
         })
     }
 
     pub(super) fn open(&mut self, kind: Kind, of: BlockType, offset: u64) -> Result<(), ImportError> {
         let (params, results) = self.block_types(of, offset)?;
-        let values = self.pop_typed(params.iter());
+        let values = self.pop_typed(&params);
         let (height, label) = (self.stack.len(), self.labels.next());
         self.values += results.len();
         let owner = match kind {
             Kind::Loop => {
                 let named = (0u32..).zip(params.iter().zip(&values));
-                let named = named.map(|(at, (ty, value))| (unnamed_param(at), ty.clone(), *value));
-                self.build.loop_(label, named, results.to_vec())
+                let named = named.map(|(at, (ty, value))| (unnamed_param(at), Type::from(*ty), *value));
+                self.build.loop_(label, named, types(&results))
             }
-            _ => self.build.block(label, results.to_vec()),
+            _ => self.build.block(label, types(&results)),
         };
         let outside = self.build.place();
         self.enter(owner.regions[0]);
-        let inside = |(index, (ty, value)): (u16, (&Type, Source))| Operand {
+        let inside = |(index, (ty, value)): (u16, (&OperandType, Source))| Operand {
             source: if kind == Kind::Loop { Source::RegionParam(owner.regions[0], index) } else { value },
-            ty: ty.clone(),
+            ty: *ty,
         };
         self.stack.extend((0u16..).zip(params.iter().zip(values)).map(inside));
         let (node, param_types) = (Some(owner.node), params);
@@ -52,15 +53,15 @@ impl Body<'_, '_> {
     pub(super) fn open_if(&mut self, of: BlockType, offset: u64) -> Result<(), ImportError> {
         let (params, results) = self.block_types(of, offset)?;
         let condition = self.pop_condition();
-        let values = self.pop_typed(params.iter());
+        let values = self.pop_typed(&params);
         let (height, label) = (self.stack.len(), self.labels.next());
         self.values += results.len();
-        let owner = self.build.labelled_if(label, condition, results.to_vec());
+        let owner = self.build.labelled_if(label, condition, types(&results));
         let outside = self.build.place();
         self.enter(owner.regions[0]);
         let taken: Vec<Operand> =
-            values.into_iter().zip(&params).map(|(source, ty)| Operand { source, ty: ty.clone() }).collect();
-        self.stack.extend(taken.iter().cloned());
+            values.into_iter().zip(&params).map(|(source, ty)| Operand { source, ty: *ty }).collect();
+        self.stack.extend(taken.iter().copied());
         self.frames.push(Frame {
             kind: Kind::Then(owner.regions[1]),
             node: Some(owner.node),
@@ -86,7 +87,7 @@ impl Body<'_, '_> {
             Some(frame) => (frame.results.clone(), frame.kind == Kind::Function),
             None => return,
         };
-        let values = self.pop_typed(results.iter());
+        let values = self.pop_typed(&results);
         match function {
             true => self.build.ret(values),
             false => self.build.yield_(values),
@@ -140,10 +141,9 @@ impl Body<'_, '_> {
     pub(super) fn branch_if(&mut self, depth: u32) {
         let condition = self.pop_condition();
         let (exit, types) = self.label(depth);
-        let values = self.pop_typed(types.iter());
-        self.stack.extend(
-            values.iter().zip(&types).map(|(source, ty)| Operand { source: *source, ty: ty.clone() }),
-        );
+        let values = self.pop_typed(&types);
+        let kept = values.iter().zip(&types).map(|(source, ty)| Operand { source: *source, ty: *ty });
+        self.stack.extend(kept);
         match exit {
             Exit::Break(target) => {
                 self.build.break_if(target, condition, values);
@@ -160,14 +160,14 @@ impl Body<'_, '_> {
     }
 
     pub(super) fn switch(&mut self, targets: &BrTable<'_>) -> Result<(), ImportError> {
-        let index = self.pop_as(&Type::I32);
+        let index = self.pop_as(OperandType::I32);
         let mut exits = Vec::with_capacity(targets.len() as usize + 1);
         for target in targets.targets() {
             exits.push(self.target(target?).0);
         }
         let (last, types) = self.label(targets.default());
         exits.push(last);
-        let values = self.pop_typed(types.iter());
+        let values = self.pop_typed(&types);
         self.build.br_switch(index, exits, values);
         self.die();
         Ok(())
