@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{BITS, Child, Inner, LOW, Leaf, Trie, above, join, parting, slots, spans};
+use super::{BITS, Child, Inner, LOW, Leaf, Trie, WIDTH, above, join, parting, slots, spans};
 
 /// What becomes the entries of a trie. Keys and items stand apart, so that the items of a leaf change hands as one.
 ///
@@ -82,15 +82,9 @@ impl<T> Entries<T> {
     /// The trie of them, whose keys ascend; equal to what inserting them one by one makes. None is left.
     pub(crate) fn take(&mut self) -> Trie<T> {
         debug_assert!(self.keys.is_sorted_by(|a, b| a < b), "the keys ascend");
-        let mut edge = Edge { open: Vec::new(), last: Child::Empty };
-        // The last leaf comes first: what stands at the end is split off as it is.
-        for run in self.keys.chunk_by(|a, b| a >> BITS == b >> BITS).rev() {
-            let mask = run.iter().fold(0, |mask, key| mask | 1 << (key & LOW));
-            let items = self.items.split_off(self.items.len() - run.len());
-            edge.push(Leaf { hash: OnceLock::new(), prefix: run[0] >> BITS, mask, items });
-        }
+        let root = child_of(&self.keys, &mut self.items);
         self.keys.clear();
-        Trie { root: edge.close() }
+        Trie { root }
     }
 }
 
@@ -110,55 +104,25 @@ impl<T: Clone> Trie<T> {
     }
 }
 
-/// The edge of a trie that grows from its last leaf to its first: the inner nodes that are not full yet, the highest first,
-/// and what comes into the lowest of them.
-struct Edge<T> {
-    open: Vec<Inner<T>>,
-    last: Child<T>,
-}
-
-impl<T> Edge<T> {
-    /// Adds a leaf before all others.
-    fn push(&mut self, leaf: Leaf<T>) {
-        if !matches!(self.last, Child::Empty) {
-            let (behind, next) = (self.last.sample_key(), leaf.prefix << BITS);
-            let shift = parting(behind, next);
-            while self.open.last().is_some_and(|inner| inner.shift < shift) {
-                self.close_lowest();
-            }
-            if self.open.last().is_none_or(|inner| inner.shift > shift) {
-                let kids = std::array::from_fn(|_| Child::Empty);
-                self.open.push(Inner { hash: OnceLock::new(), prefix: above(behind, shift), shift, kids });
-            }
-            self.put_last();
-        }
-        self.last = Child::Leaf(Arc::new(leaf));
-    }
-
-    fn put_last(&mut self) {
-        if let Some(inner) = self.open.last_mut() {
-            let last = std::mem::replace(&mut self.last, Child::Empty);
-            let slot = inner.slot(last.sample_key());
-            inner.kids[slot] = last;
-        }
-    }
-
-    fn close_lowest(&mut self) {
-        self.put_last();
-        if let Some(inner) = self.open.pop() {
-            self.last = Child::Inner(Arc::new(inner));
-        }
-    }
-
-    fn close(mut self) -> Child<T> {
-        while !self.open.is_empty() {
-            self.close_lowest();
-        }
-        self.last
-    }
-}
-
+/// What holds ascending keys, with the items at the end of a list, which are taken out of it.
+///
 /// Recursion is bounded by the sixteen levels of a 64-bit key, here and below.
+fn child_of<T>(keys: &[u64], items: &mut Vec<T>) -> Child<T> {
+    let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Child::Empty };
+    if first >> BITS == last >> BITS {
+        let mask = keys.iter().fold(0, |mask, key| mask | 1 << (key & LOW));
+        let items = items.split_off(items.len() - keys.len());
+        return Child::Leaf(Arc::new(Leaf { hash: OnceLock::new(), prefix: first >> BITS, mask, items }));
+    }
+    let shift = parting(*first, *last);
+    let mut kids: [Child<T>; WIDTH] = std::array::from_fn(|_| Child::Empty);
+    // The last child comes first: its items are at the end, and change hands as they stand there.
+    for run in keys.chunk_by(|a, b| a >> shift == b >> shift).rev() {
+        kids[(run[0] >> shift & LOW) as usize] = child_of(run, items);
+    }
+    Child::Inner(Arc::new(Inner { hash: OnceLock::new(), prefix: above(*first, shift), shift, kids }))
+}
+
 fn shared_key<T>(a: &Child<T>, b: &Child<T>) -> Option<u64> {
     match (a, b) {
         (Child::Leaf(x), Child::Leaf(y)) if x.prefix == y.prefix => {
