@@ -71,12 +71,17 @@ impl Lower<'_> {
             return;
         }
         let body = self.function.body();
+        let loops = body.regions().map(|(region, _)| region).filter(|region| self.is_loop_body(*region));
+        let loops = self.positions.outermost(loops);
+        if loops.is_empty() {
+            return;
+        }
         let mut found: Vec<u64> = Vec::new();
-        for (_, node) in body.nodes() {
+        for (of, node) in body.nodes() {
             if let Attr::Const(value) = node.op().attr()
                 && let Some(bits) = crate::value::scalar_bits(value)
                 && !found.contains(&bits)
-                && body.chain(node.region()).any(|region| self.is_loop_body(region))
+                && self.positions.lies_in(of, &loops)
             {
                 found.push(bits);
                 if found.len() == MOST {

@@ -105,6 +105,26 @@ impl Positions {
         found
     }
 
+    /// The intervals of those of some regions that lie in none of the others, in order.
+    pub(super) fn outermost(&self, regions: impl Iterator<Item = RegionRef>) -> Vec<(u32, u32)> {
+        let mut all: Vec<_> = regions.filter_map(|region| self.regions.get(&region).copied()).collect();
+        all.sort_unstable();
+        let mut outermost: Vec<(u32, u32)> = Vec::new();
+        for interval in all {
+            if outermost.last().is_none_or(|last| last.1 < interval.0) {
+                outermost.push(interval);
+            }
+        }
+        outermost
+    }
+
+    /// Tells whether a node lies in one of these intervals, which stand in order beside each other.
+    pub(super) fn lies_in(&self, node: NodeRef, intervals: &[(u32, u32)]) -> bool {
+        let Some((at, _)) = self.nodes.get(&node) else { return false };
+        let behind = intervals.partition_point(|(start, _)| start <= at);
+        behind > 0 && intervals[behind - 1].1 >= *at
+    }
+
     /// Tells whether something between two nodes may leave what is around both.
     fn may_leave(&self, start: (u32, u32), last: u32) -> bool {
         let first = self.exits.partition_point(|(at, _)| *at <= start.1);

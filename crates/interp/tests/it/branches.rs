@@ -81,6 +81,20 @@ fn very_many_cases_are_lowered_in_no_time() {
     }
 }
 
+/// Whether a constant stands in a loop is not asked of each region around it.
+#[test]
+fn conditions_far_inside_are_lowered_in_no_time() {
+    const LEVELS: usize = 30_000;
+    let mut text = "module m\npub func f () -> () {\n".to_owned();
+    (0..LEVELS).for_each(|_| text.push_str("if (eqz.i32 0) {\n"));
+    (0..LEVELS).for_each(|_| text.push_str("yield\n}\n"));
+    text.push_str("  return\n}\n");
+    let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
+    let function = program.functions().next().expect("a function").0;
+    let result = whole(&check(program), function, &[], &Options::default());
+    assert_eq!(result.outcome, returned(Vec::new()));
+}
+
 /// The field 65,536 of a struct would be its field 0, which is a text and no number.
 #[test]
 fn a_part_that_no_operand_names_says_so() {
