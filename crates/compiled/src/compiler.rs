@@ -13,6 +13,7 @@ use lmlang_wasm::ExportError;
 use thiserror::Error;
 use wasmtime::{Config, Engine, OptLevel};
 
+use crate::cost::Cost;
 use crate::run::STACK;
 use crate::unit::Unit;
 
@@ -46,6 +47,28 @@ pub enum Refusal {
         path: String,
         /// Nodes of what it reaches.
         nodes: u64,
+    },
+    /// It, or what it reaches, keeps more values beside more branches than what is compiled while somebody waits.
+    #[error(
+        "`{path}` reaches code that keeps values past {kept} places where control parts or joins, and no more than {MOST_KEPT} \
+         are compiled"
+    )]
+    Keeps {
+        /// The function's path.
+        path: String,
+        /// Those places, for each value.
+        kept: u64,
+    },
+    /// It, or what it reaches, changes more values deeper inside of blocks than what is compiled while somebody waits.
+    #[error(
+        "`{path}` reaches code that changes {nested} values in blocks, each counted once for every block around, and no more \
+         than {MOST_NESTED} are compiled"
+    )]
+    Nests {
+        /// The function's path.
+        path: String,
+        /// Those values.
+        nested: u64,
     },
     /// The compiler does not take it, or there is none for this machine.
     #[error("the compiler refuses: {0}")]
@@ -84,6 +107,12 @@ impl Kept {
 
 /// Nodes that are compiled at once. Nothing can end it on the way.
 const MOST_NODES: u64 = 1 << 19;
+
+/// Places where control parts or joins, for each value that is kept past them: each takes some hundred bytes meanwhile.
+const MOST_KEPT: u64 = 1 << 23;
+
+/// Values that regions change or give, for each region around them. Real modules have a third of that; so much takes seconds.
+const MOST_NESTED: u64 = 1 << 24;
 
 /// Bytes of machine code that are kept.
 const CAPACITY: usize = 128 << 20;
@@ -143,6 +172,13 @@ impl Compiler {
             return Err(Refusal::TooLarge { path: checked.program().path(function.into()), nodes });
         }
         let program = checked.program();
+        let Cost { kept, nested } = cost(program, function);
+        if kept > MOST_KEPT {
+            return Err(Refusal::Keeps { path: program.path(function.into()), kept });
+        }
+        if nested > MOST_NESTED {
+            return Err(Refusal::Nests { path: program.path(function.into()), nested });
+        }
         if let Some(of) = reached(program, function).find(|of| is_of_host(program, *of)) {
             return Err(Refusal::OfHost { path: program.path(of) });
         }
@@ -200,6 +236,12 @@ pub fn nodes(program: &Program, function: FuncRef) -> u64 {
         components_from(Mentions::without_invariants(program), [function.into()]).into_iter().flatten();
     let functions = reached.filter_map(|of| program.function(FuncRef::try_from(of).ok()?));
     functions.map(|function| function.body().counts().nodes).sum()
+}
+
+/// What compiling a function, with all that it reaches, costs beyond the nodes.
+fn cost(program: &Program, function: FuncRef) -> Cost {
+    let functions = reached(program, function).filter_map(|of| program.function(FuncRef::try_from(of).ok()?));
+    functions.map(|function| Cost::of(function)).fold(Cost::default(), Cost::and)
 }
 
 fn start(program: &Program) -> Option<FuncRef> {

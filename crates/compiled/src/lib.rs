@@ -14,6 +14,7 @@
 
 mod change;
 mod compiler;
+mod cost;
 mod host;
 mod run;
 mod unit;

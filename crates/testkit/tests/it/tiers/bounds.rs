@@ -6,7 +6,7 @@ use lmlang_compiled::{Compiler, Ending, Refusal, Runner, Start};
 use lmlang_interp::{Cache, Entry, Environment, Input, Limits, Options, Outcome, Progress, Run, RunResult};
 use lmlang_ir::{Const, Value};
 
-use super::tools::{alike_with, checked, compiled, function, interpreted};
+use super::tools::{alike, alike_with, checked, compiled, function, interpreted};
 
 fn int(value: i32) -> Value {
     Value::Const(Const::I32(value))
@@ -229,6 +229,49 @@ func plain () -> (i32) {
         assert!(matches!(refused, Err(Refusal::OfHost { .. })), "{name}: {refused:?}");
     }
     assert!(compiler.compile(&checked, function(&checked, "plain")).is_ok());
+}
+
+/// Variables that change in loops inside of each other.
+fn changed_far_inside(loops: usize, variables: usize) -> String {
+    let mut text = "module far\nfunc f (x: i32) -> (i32) {\n".to_owned();
+    (0..variables).for_each(|at| text.push_str(&format!("var cell{at}: i32\n")));
+    (0..loops).for_each(|at| text.push_str(&format!("loop round{at} {{\n")));
+    (0..variables)
+        .for_each(|at| text.push_str(&format!("var.set cell{at}, (add.i32 (var.get cell{at}), x)\n")));
+    (0..loops).for_each(|_| text.push_str("yield\n}\n"));
+    text.push_str("return (var.get cell0)\n}\n");
+    text
+}
+
+/// Values that are used behind branches which do not know them.
+fn kept_for_long(values: usize, branches: usize) -> String {
+    let mut text = "module long\nfunc f (x: i32) -> (i32) {\n".to_owned();
+    (0..values).for_each(|at| text.push_str(&format!("made{at} = mul.i32 x, {at}\n")));
+    (0..branches).for_each(|_| text.push_str("if (eqz.i32 x) {\nyield\n}\n"));
+    text.push_str("sum0 = add.i32 x, made0\n");
+    (1..values).for_each(|at| text.push_str(&format!("sum{at} = add.i32 sum{}, made{at}\n", at - 1)));
+    text.push_str(&format!("return sum{}\n}}\n", values - 1));
+    text
+}
+
+#[test]
+fn a_small_text_that_takes_long_to_compile_is_left_to_the_interpreter() {
+    let compiler = Compiler::new();
+    for text in [changed_far_inside(30, 40), kept_for_long(150, 300)] {
+        let checked = checked(&text);
+        assert!(alike(&compiler, &checked, function(&checked, "f"), &[int(3)]));
+    }
+    for (text, nests) in [(changed_far_inside(300, 400), true), (kept_for_long(1_500, 3_000), false)] {
+        let checked = checked(&text);
+        let of = function(&checked, "f");
+        match compiler.compile(&checked, of) {
+            Err(Refusal::Nests { .. }) => assert!(nests),
+            Err(Refusal::Keeps { .. }) => assert!(!nests),
+            other => panic!("{other:?}"),
+        }
+        let result = interpreted(&checked, of, &[int(3)], &Options::default());
+        assert!(matches!(result.outcome, Outcome::Returned { .. }), "{:?}", result.outcome);
+    }
 }
 
 #[test]
