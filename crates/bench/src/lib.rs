@@ -3,7 +3,8 @@
 //!
 //! Absolute figures on a shared machine mean little, so each is set beside something that ran in the same rounds, in
 //! shuffled order, after both gave the same answer. What is measured is in `benches`, a file or a folder for each block.
-//! Read [`rounds`], then [`report`]; [`load`] over [`http`] and [`process`] are for servers, [`editor`] is a client of ours.
+//! Read [`rounds`], then [`report`]; [`load`] over [`http`], [`socket`] and [`process`] are for servers, [`editor`] is a client
+//! of ours.
 
 pub mod editor;
 pub mod http;
@@ -11,3 +12,4 @@ pub mod load;
 pub mod process;
 pub mod report;
 pub mod rounds;
+pub mod socket;

@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 /// A running server, which ends with this value.
 #[derive(Debug)]
 pub struct Server {
@@ -62,9 +64,28 @@ impl Server {
     /// The most memory that it has had, in bytes; `None` where the system does not tell.
     #[must_use]
     pub fn most_memory(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+        self.told("status", "VmHWM:").map(|kilobytes| kilobytes * 1024)
+    }
+
+    /// The memory that it has, in bytes; `None` where the system does not tell.
+    #[must_use]
+    pub fn memory(&self) -> Option<u64> {
+        self.told("status", "VmRSS:").map(|kilobytes| kilobytes * 1024)
+    }
+
+    /// Bytes that it has read from files and written to them, whether the disk was needed for it or not; `None` where the
+    /// system does not tell. What it sends and receives over the network is not among them, but eight bytes are each time
+    /// that one of its threads wakes another.
+    #[must_use]
+    pub fn file_bytes(&self) -> Option<u64> {
+        Some(self.told("io", "rchar:")? + self.told("io", "wchar:")?)
+    }
+
+    /// A number that a file about its process tells.
+    fn told(&self, file: &str, name: &str) -> Option<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).ok()?;
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        line.split_whitespace().nth(1)?.parse().ok()
     }
 
     /// Asks it to stop and waits until it has.
@@ -96,6 +117,25 @@ pub fn start_lmlang(folder: &Path) -> io::Result<Server> {
     // Nobody's settings but these.
     command.current_dir(folder).env("XDG_CONFIG_HOME", folder).stderr(Stdio::null());
     Server::start(&mut command)
+}
+
+/// Lets this process, and those that it starts from now on, have so many files and connections open.
+///
+/// # Errors
+///
+/// When the system allows fewer.
+pub fn open_many(files: u64) -> io::Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    // None is no limit.
+    if limit.current.is_none_or(|current| current >= files) {
+        return Ok(());
+    }
+    if limit.maximum.is_some_and(|maximum| maximum < files) {
+        return Err(io::Error::other(format!(
+            "the system allows fewer than {files} open files: `ulimit -Hn`"
+        )));
+    }
+    setrlimit(Resource::Nofile, Rlimit { current: Some(files), ..limit }).map_err(io::Error::from)
 }
 
 /// The binary `lmlang` that was built with the same profile as this program.
