@@ -16,6 +16,9 @@ use crate::router::Shared;
 
 /// The name of the protocol in `Sec-WebSocket-Protocol`.
 const PROTOCOL: &str = "graphql-transport-ws";
+/// Bytes that are read at a time, more than most messages have. Each connection has them, and the library fills them with zeros
+/// whenever it looks whether something has come, which a session does with every answer.
+const READ_BUFFER: usize = 4 << 10;
 /// Bytes that are collected before they are written out.
 const WRITE_BUFFER: usize = 16 << 10;
 
@@ -38,6 +41,7 @@ pub(crate) async fn upgrade(
         .protocols([PROTOCOL])
         .max_message_size(state.config.message_bytes)
         .max_frame_size(state.config.message_bytes)
+        .read_buffer_size(READ_BUFFER)
         .write_buffer_size(WRITE_BUFFER);
     if upgrade.selected_protocol().is_none() {
         return (StatusCode::BAD_REQUEST, "offer the subprotocol graphql-transport-ws\n").into_response();

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,8 +84,10 @@ struct Session {
 impl Session {
     /// Goes on until one side closes.
     async fn talk(&mut self, incoming: &mut SplitStream<WebSocket>) -> End {
+        // Made once: each answer is a round of the loop.
         let shutdown = self.state.shutdown.clone();
-        let init = Instant::now() + self.state.config.init_timeout;
+        let mut stopping = pin!(shutdown.cancelled());
+        let mut late = pin!(tokio::time::sleep(self.state.config.init_timeout));
         let keep_alive = self.state.config.keep_alive;
         let mut beat = tokio::time::interval_at(Instant::now() + keep_alive, keep_alive);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -93,9 +95,9 @@ impl Session {
         loop {
             let waiting = self.outgoing.waiting.len();
             tokio::select! {
-                () = shutdown.cancelled() => return End::Close(Close::restart()),
+                () = &mut stopping => return End::Close(Close::restart()),
                 () = &mut self.ended => return End::Close(Close::forbidden()),
-                () = tokio::time::sleep_until(init), if self.caller.is_none() => return End::Close(Close::init_timeout()),
+                () = &mut late, if self.caller.is_none() => return End::Close(Close::init_timeout()),
                 message = incoming.next(), if waiting < MESSAGES_WAITING => {
                     heard = Instant::now();
                     let Some(message) = message else { return End::Gone };

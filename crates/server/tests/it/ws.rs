@@ -101,6 +101,25 @@ async fn operations_of_every_kind_run() {
 }
 
 #[tokio::test]
+async fn messages_longer_than_what_is_read_at_once_are_taken() {
+    let server = start().await;
+    let mut socket = introduced(&server).await;
+    let padding = "x".repeat(100_000);
+    for id in ["a", "b", "c"] {
+        let payload = json!({"query": "{ hello }", "extensions": {"padding": padding}});
+        socket.send(json!({"type": "subscribe", "id": id, "payload": payload})).await;
+    }
+    let mut told = Vec::new();
+    for _ in 0..6 {
+        let message = socket.next().await.expect("the socket stays open");
+        told.push(format!("{} {}", message["id"], message["type"]));
+    }
+    told.sort_unstable();
+    let expect = ["a", "b", "c"].map(|id| ["complete", "next"].map(|kind| format!("{id:?} {kind:?}")));
+    assert_eq!(told, expect.concat());
+}
+
+#[tokio::test]
 async fn a_field_in_fragments_is_answered() {
     let server = start().await;
     let mut socket = introduced(&server).await;
