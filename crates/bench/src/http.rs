@@ -93,6 +93,14 @@ pub fn find(within: &[u8], wanted: &[u8]) -> Option<usize> {
     within.windows(wanted.len()).position(|window| window == wanted)
 }
 
+/// The number that stands behind some bytes.
+#[must_use]
+pub fn number(within: &[u8], before: &[u8]) -> Option<u64> {
+    let start = find(within, before)? + before.len();
+    let digits = within[start..].iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(None, |number: Option<u64>, digit| Some(number.unwrap_or(0) * 10 + u64::from(digit - b'0')))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +117,12 @@ mod tests {
         check("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n", None);
         check("HTTP/1.1 200 OK\r\n\r\n", None);
         check("nothing\r\n\r\n", None);
+    }
+
+    #[test]
+    fn numbers_are_found() {
+        assert_eq!(number(br#"{"cursor":120,"steps":7}"#, br#""cursor":"#), Some(120));
+        assert_eq!(number(br#"{"cursor":null}"#, br#""cursor":"#), None);
+        assert_eq!(number(b"{}", br#""cursor":"#), None);
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use lmlang_bench::editor::{Editor, Program};
-use lmlang_bench::http::find;
+use lmlang_bench::http::{find, number};
 use lmlang_bench::load::{Caller, Load};
 use lmlang_bench::socket::Socket;
 use tokio::runtime::{Builder, Runtime};
@@ -101,13 +101,6 @@ async fn hear(socket: &mut Socket, first: u64, last: u64) -> io::Result<Vec<Inst
 /// The revision that an event tells of.
 pub(crate) fn revision(event: &[u8]) -> Option<u64> {
     number(event, br#""__typename":"RevisionCommitted","cursor":"r"#)
-}
-
-/// The number behind some bytes.
-fn number(within: &[u8], before: &[u8]) -> Option<u64> {
-    let start = find(within, before)? + before.len();
-    let digits = within[start..].iter().take_while(|byte| byte.is_ascii_digit());
-    digits.fold(None, |number: Option<u64>, digit| Some(number.unwrap_or(0) * 10 + u64::from(digit - b'0')))
 }
 
 /// Who edits, and how often. A connection asks for the next edits of its editors when it has the answers to all before.
