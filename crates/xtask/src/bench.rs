@@ -11,7 +11,7 @@ use crate::workspace::{Workspace, items};
 use crate::{node, process, python};
 
 /// Benchmarks of the binary, which is built first with the same profile.
-const OF_THE_BINARY: &[&str] = &["durable_edits", "lists", "live", "pages", "readers", "traces"];
+const OF_THE_BINARY: &[&str] = &["durable_edits", "lists", "live", "opening", "pages", "readers", "traces"];
 
 /// Benchmarks of the binary that look at its pages in a browser, as the client tests do.
 const OF_THE_PAGES: &[&str] = &["pages"];
