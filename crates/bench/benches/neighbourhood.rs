@@ -1,5 +1,5 @@
 //! What lies two edges around a node, as JSON: the domain beside a graph of petgraph's that holds the same, in programs
-//! of 1,000 and of 100,000 nodes of both shapes.
+//! of 1,000 to 1,000,000 nodes of both shapes.
 //!
 //! Both answer with the nodes and their operators, the edges between them, and the nodes from which more leads on; the
 //! answers are compared for every center before anything is timed. Petgraph's graph is built beforehand, and is not
@@ -25,7 +25,7 @@ use serde::{Serialize, Serializer};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const SIZES: [usize; 2] = [1_000, 100_000];
+const SIZES: [usize; 3] = [1_000, 100_000, 1_000_000];
 const SHAPES: [Shape; 2] = [Shape::ManySmall, Shape::FewLarge];
 /// Centers of a round, and how often each is asked about.
 const CENTERS: usize = 500;

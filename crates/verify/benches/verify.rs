@@ -1,7 +1,7 @@
 //! What verification costs as programs grow: FULL in nodes per second, LOCAL per edit, for both shapes of program.
 //!
 //! FULL on one thread is in CPU time, so that other load does not count; the rest is wall time.
-//! Prints a table; `cargo bench -p lmlang-verify --bench verify [nodes..]`.
+//! Prints a table, with whether what is wanted is met; `cargo bench -p lmlang-verify --bench verify [nodes..]`.
 
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
@@ -15,13 +15,18 @@ use lmlang_verify::{full, full_on, local};
 const EDITS: usize = 400;
 const ROUNDS: usize = 5;
 
+/// Nodes in a second that FULL checks at least, by all threads, of programs of so many nodes or more.
+const LEAST: (f64, usize) = (20e6, 100_000);
+/// Milliseconds of LOCAL after 95 of 100 edits, at most, in programs of so many nodes or fewer.
+const MOST: [(Shape, f64, usize); 2] = [(Shape::ManySmall, 0.2, 100_000), (Shape::FewLarge, 1.0, 100_000)];
+
 fn main() {
     let sizes: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![1_000, 10_000, 100_000, 1_000_000] } else { sizes };
     println!(
-        "| shape | nodes | FULL, 1 thread (CPU) | FULL, all threads (wall) | LOCAL median | LOCAL 95 % | LOCAL most |"
+        "| shape | nodes | FULL, 1 thread (CPU) | FULL, all threads (wall) | LOCAL median | LOCAL 95 % | LOCAL most | met |"
     );
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     for shape in [Shape::ManySmall, Shape::FewLarge] {
         for nodes in &sizes {
             measure(shape, *nodes);
@@ -51,14 +56,29 @@ fn measure(shape: Shape, nodes: usize) {
     assert_eq!(findings, full(&generated.program), "LOCAL finds what FULL finds");
     times.sort();
     let micros = |at: usize| format!("{:.1} µs", times[at].as_secs_f64() * 1e6);
+    let mut met = Vec::new();
+    let (least, from) = LEAST;
+    if nodes >= from {
+        let is = count / together.as_secs_f64() >= least;
+        met.push(format!("FULL >= {:.0} M/s: {}", least / 1e6, verdict(is)));
+    }
+    for (_, most, _) in MOST.into_iter().filter(|(of, _, up_to)| *of == shape && nodes <= *up_to) {
+        let is = times[EDITS * 95 / 100].as_secs_f64() * 1e3 <= most;
+        met.push(format!("LOCAL 95 % <= {most} ms: {}", verdict(is)));
+    }
     println!(
-        "| {shape:?} | {nodes} | {} | {} | {} | {} | {} |",
+        "| {shape:?} | {nodes} | {} | {} | {} | {} | {} | {} |",
         rate(alone),
         rate(together),
         micros(EDITS / 2),
         micros(EDITS * 95 / 100),
         micros(EDITS - 1),
+        met.join(", "),
     );
+}
+
+fn verdict(met: bool) -> &'static str {
+    if met { "yes" } else { "no" }
 }
 
 fn best(work: impl FnMut(), mut clock: impl FnMut() -> Duration) -> Duration {
