@@ -109,6 +109,10 @@ const FAMILIES: [[(usize, usize); 3]; 2] =
 const APART: [usize; 2] = [10, 100];
 /// How many times more a difference may take at 1,000,000 nodes than at 1,000, and microseconds that it may take at all.
 const MOST: (f64, f64) = (4.0, 300.0);
+/// Edits that are undone, and microseconds that this may take with the hash after it, in a program of any size.
+const UNDONE: (usize, f64) = (10, 25.0);
+/// Microseconds that a copy may take, which is what a checkpoint is in memory, and the way to a state that is kept.
+const COPY: f64 = 0.1;
 
 fn main() {
     for family in FAMILIES {
@@ -122,11 +126,14 @@ fn main() {
                 println!("  {size:>10} nodes {took:>28.2} µs in all, {:>6.2} × the first", took / first);
             }
             let last = micros(&taken[taken.len() - 1]);
-            let verdict = |met: bool| if met { "met" } else { "missed" };
             println!("  at most {} × the first: {}", MOST.0, verdict(last / first <= MOST.0));
             println!("  at most {} µs: {}", MOST.1, verdict(last <= MOST.1));
         }
     }
+}
+
+fn verdict(met: bool) -> &'static str {
+    if met { "met" } else { "missed" }
 }
 
 /// Prints what everything costs in a program, and answers what differences do.
@@ -168,6 +175,21 @@ fn measure(functions: usize, nodes: usize) -> [Duration; APART.len()] {
         then.root_hash();
         time(50, || diff(&base, &then))
     });
+    let (undone, most) = UNDONE;
+    let mut then = base.clone();
+    apply_all(&mut then, &singles[..undone]).expect("the edits fit");
+    then.root_hash();
+    let way_back = invert_all(&singles[..undone], &base).expect("the edits fit");
+    let undo = time(50, || {
+        let mut program = then.clone();
+        apply_all(&mut program, &way_back).expect("the way back fits");
+        program.root_hash()
+    });
+    report("undo of 10 edits, with the hash", "in all", 1, undo);
+    println!("  at most {most} µs: {}", verdict(undo.as_secs_f64() * 1e6 <= most));
+    let copies = time(50, || (0..1_000).for_each(|_| drop(black_box(base.clone()))));
+    report("copy", "each", 1_000, copies);
+    println!("  at most {COPY} µs: {}", verdict(copies.as_secs_f64() * 1e3 <= COPY));
     let mut one = base.clone();
     apply_all(&mut one, &singles[1..2]).expect("the edit fits");
     report("difference of one edit", "in all", 1, time(50, || diff(&base, &one)));
