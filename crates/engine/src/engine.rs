@@ -28,7 +28,7 @@ use crate::opening::threads;
 use crate::places::Share;
 use crate::sealed::CursorSecret;
 use crate::simulate::Simulations;
-use crate::timeline::Timeline;
+use crate::timeline::{Refused, Timeline};
 use crate::tournament::Tournaments;
 
 /// The use cases of lmlang over one database. A clone is a handle to the same engine.
@@ -335,6 +335,25 @@ impl Engine {
             // Seldom, and large: not a part of every future that may do it.
             false => Box::pin(self.take_in_tail(open)).await,
         }
+    }
+
+    /// Waits until the head has come to an entry that is stored: another process may have made it a moment ago, or this one, which
+    /// has not told its own caller yet. Does nothing about a number that the log has not come to. Not for whoever has the writer.
+    pub async fn come_to(&self, open: &OpenProgram, number: u64) -> Result<(), Error> {
+        let timeline = &open.timeline;
+        if timeline.head().last >= number || self.store().header(timeline.key(), number).await?.is_none() {
+            return Ok(());
+        }
+        while timeline.head().last < number {
+            // What is on its way from here comes first, or loses to what is there.
+            if let Err(Refused::Failed(error)) = timeline.barrier().stored().await {
+                return Err(error);
+            }
+            if timeline.head().last < number {
+                Box::pin(self.take_in_tail(open)).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Notes that a program is used.

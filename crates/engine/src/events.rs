@@ -90,7 +90,11 @@ impl Engine {
     /// one costs bounded memory and misses nothing but refusals.
     ///
     /// A place that the log has not come to is no cursor of it.
-    pub fn events(&self, open: &OpenProgram, after: Option<u64>) -> Result<Events, Error> {
+    pub async fn events(&self, open: &OpenProgram, after: Option<u64>) -> Result<Events, Error> {
+        if let Some(after) = after {
+            // Another process may have given it a moment ago.
+            self.come_to(open, after).await?;
+        }
         let (sender, receiver) = mpsc::channel(WAITING);
         let live = open.timeline.listen();
         let last = open.timeline.head().last;

@@ -50,9 +50,8 @@ impl Engine {
     async fn number_of(&self, open: &OpenProgram, at: &str) -> Result<u64, Error> {
         let unknown = || unknown(open, at);
         let name: RevisionName = at.parse().map_err(|_| unknown())?;
-        if matches!(&name.base, Base::Number(number) if *number > open.timeline.head().last) {
-            // Another process may have made it a moment ago.
-            self.catch_up(open).await?;
+        if let Base::Number(number) = &name.base {
+            self.come_to(open, *number).await?;
         }
         let head = open.timeline.head();
         let mut number = match &name.base {

@@ -349,11 +349,7 @@ impl<'a> Programs<'a> {
 /// The state of a program after an entry that was there at the moment, whatever became of the program since.
 async fn state_then(engine: &Engine, id: Uuid, number: u64) -> Result<Arc<Revision>, Error> {
     let open = engine.find_recorded(id).await?;
-    if open.timeline.head().last < number {
-        // It is stored, and on its way to those who read what is open.
-        open.timeline.barrier().stored().await.ok();
-        engine.catch_up(&open).await?;
-    }
+    engine.come_to(&open, number).await?;
     let state = engine.state(&open, number).await?;
     state.ok_or_else(|| Error::not_found("revision", format!("r{number}")))
 }

@@ -47,7 +47,7 @@ async fn an_entry_is_told_when_it_is_the_head() {
         tokio::spawn(async move { engine.create_checkpoint(&open, "then", None, &ada()).await })
     };
     stored.notified().await;
-    let mut reader = engine.events(&open, Some(0)).unwrap();
+    let mut reader = engine.events(&open, Some(0)).await.unwrap();
     let first = reader.recv().await.unwrap().unwrap();
     assert_eq!((first.cursor, open.timeline.head().last), (Cursor::Program(1), 1));
     assert_eq!(reader.try_recv().err(), Some(TryRecvError::Empty));
@@ -65,7 +65,7 @@ async fn a_refusal_that_overtakes_an_entry_does_not_hide_it() {
     let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await.unwrap();
     let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
     let open = create(&engine).await;
-    let mut readers = [engine.events(&open, None).unwrap(), engine.all_events(None).await.unwrap()];
+    let mut readers = [engine.events(&open, None).await.unwrap(), engine.all_events(None).await.unwrap()];
     let outcome = Arc::new(Outcome::Rejected(Box::<Rejected>::default()));
     open.tell(Event::Refused { actor: ada().actor, branch: 0, outcome, edits: 1 }, 1);
     engine.create_checkpoint(&open, "then", None, &ada()).await.unwrap();

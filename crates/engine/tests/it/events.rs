@@ -71,7 +71,7 @@ async fn a_reader_goes_on_after_its_cursor() {
     for number in 1..=MANY {
         fixture.replace("shop", "app::price", &price(number)).await;
     }
-    let mut events = fixture.engine.events(&open, Some(40)).unwrap();
+    let mut events = fixture.engine.events(&open, Some(40)).await.unwrap();
     for number in 41..=MANY + 1 {
         assert_eq!(next(&fixture.engine, &mut events).await, format!("shop r{number}"));
     }
@@ -84,8 +84,8 @@ async fn a_deletion_is_told_and_leaves_other_programs_alone() {
     let fixture = Fixture::new(OFTEN).await;
     let (shop, bank) = (fixture.create("shop", TEXT).await, fixture.create("bank", TEXT).await);
     let mut all = fixture.engine.all_events(None).await.unwrap();
-    let mut of_shop = fixture.engine.events(&shop, None).unwrap();
-    let mut of_bank = fixture.engine.events(&bank, None).unwrap();
+    let mut of_shop = fixture.engine.events(&shop, None).await.unwrap();
+    let mut of_bank = fixture.engine.events(&bank, None).await.unwrap();
     delete(&fixture.engine, "shop").await;
     fixture.replace("bank", "app::price", &price(1)).await;
     assert_eq!(next(&fixture.engine, &mut all).await, "shop removed");
@@ -104,8 +104,8 @@ async fn a_place_that_nothing_has_come_to_is_no_cursor() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
     let engine = &fixture.engine;
-    assert!(engine.events(&open, Some(1)).is_ok());
-    let refused = engine.events(&open, Some(2)).unwrap_err().to_string();
+    assert!(engine.events(&open, Some(1)).await.is_ok());
+    let refused = engine.events(&open, Some(2)).await.unwrap_err().to_string();
     assert_eq!(refused, "`r2` is not a cursor of the events of this program: the newest one is `r1`");
     let all = async |cursor: &str| engine.all_events(Some(Cursor::of_all(cursor)?)).await;
     assert!(all("p1.1").await.is_ok());

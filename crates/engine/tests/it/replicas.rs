@@ -153,7 +153,7 @@ async fn what_one_replica_does_the_others_tell() {
     fixture.create("shop", TEXT).await;
     let (here, there) = (&fixture.engine, fixture.replica().await);
     let open = there.find(&Selector::Name("shop".to_owned())).await.unwrap();
-    let mut events = there.events(&open, None).unwrap();
+    let mut events = there.events(&open, None).await.unwrap();
     let mut all = there.all_events(None).await.unwrap();
 
     apply(here, adds("one"), &call()).await;
@@ -221,6 +221,39 @@ async fn a_replica_that_is_behind_goes_on_from_what_others_did() {
     knows(here, 7).await;
     let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
     assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
+    there.close().await;
+}
+
+/// A number that one has answered is known by the others, as a revision and as a place in the events, whatever they are storing.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_has_answered_the_others_know_while_they_write() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    fixture.create("shop", TEXT).await;
+    let (here, there) = (&fixture.engine, fixture.replica().await);
+    let open = there.find(&Selector::Name("shop".to_owned())).await.unwrap();
+    let mut writers = JoinSet::new();
+    for writer in 0..WRITERS {
+        let there = there.clone();
+        writers.spawn(async move {
+            for edit in 0..EDITS {
+                apply(&there, adds(&format!("there_{writer}_{edit}")), &call()).await;
+            }
+        });
+    }
+    for edit in 0..EDITS {
+        let made = apply(here, adds(&format!("here_{edit}")), &call()).await;
+        there.events(&open, Some(made)).await.unwrap();
+        let made = apply(here, adds(&format!("and_{edit}")), &call()).await;
+        let found = there.revision(&open, Some(&format!("r{made}"))).await.unwrap();
+        assert_eq!(found.entry.number, made);
+        let made = apply(here, adds(&format!("then_{edit}")), &call()).await;
+        there.come_to(&open, made).await.unwrap();
+        assert!(there.state(&open, made).await.unwrap().is_some());
+    }
+    writers.join_all().await;
     there.close().await;
 }
 

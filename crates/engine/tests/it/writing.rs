@@ -114,7 +114,7 @@ async fn what_cannot_be_answered_is_not_stored() {
 async fn what_changes_nothing_is_told_and_makes_no_revision() {
     let mut fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
-    let mut events = fixture.engine.events(&open, None).unwrap();
+    let mut events = fixture.engine.events(&open, None).await.unwrap();
     let told = async |fixture: &Fixture, call: &Call| {
         let outcome = fixture.engine.propose(proposal("r1", 0), call).await.unwrap();
         let Outcome::Applied(applied) = outcome else { panic!("{outcome:?}") };
@@ -163,7 +163,7 @@ async fn an_entry_whose_answer_was_lost_is_taken_in_by_the_next_change() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
     fixture.engine.create_checkpoint(&open, "then", None, &call()).await.unwrap();
-    let mut events = fixture.engine.events(&open, None).unwrap();
+    let mut events = fixture.engine.events(&open, None).await.unwrap();
     // Stored, and nobody was told.
     let columns = "parents, branch, kind, actor, on_behalf_of, message, time, edits, counts, root_hash, next_ref, target, run, step";
     let again = format!(
@@ -207,7 +207,7 @@ async fn a_key_is_known_though_its_entry_has_not_been_heard_of() {
 async fn a_deletion_is_carried_out_though_its_caller_has_gone() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
-    let mut events = fixture.engine.events(&open, None).unwrap();
+    let mut events = fixture.engine.events(&open, None).await.unwrap();
     let name = Selector::Name("shop".to_owned());
     let call = call();
     let mut delete = Box::pin(fixture.engine.delete_program(&name, &call));

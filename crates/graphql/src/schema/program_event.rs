@@ -267,6 +267,8 @@ pub(crate) async fn states(
     open: &engine::OpenProgram,
     entry: &Arc<Entry>,
 ) -> std::result::Result<(View, View), ApiError> {
+    // The log is read as it is stored, before whoever has the program open hears of it.
+    engine.come_to(open, entry.number).await.map_err(fail)?;
     let state = async |number: u64| {
         let revision = engine.state(open, number).await.map_err(fail)?;
         let revision = revision.ok_or_else(|| not_found("revision", &format!("r{number}")))?;

@@ -508,6 +508,7 @@ async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> 
         GlobalId::Kept(uuid) => Ok(Node::Entity(Box::pin(Entity::find(engine, uuid)).await?)),
         GlobalId::Revision(program, number) => {
             let view = View::find(engine, &program.to_string(), None).await?;
+            engine.come_to(view.open(), number).await.map_err(fail)?;
             let entry = engine.header(view.open(), number).await.map_err(fail)?.ok_or_else(missing)?;
             Ok(Node::Revision(Revision::new(&view, entry)))
         }

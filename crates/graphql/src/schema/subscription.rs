@@ -101,7 +101,7 @@ impl Subscription {
                     let named = Named::all(&view, functions)?;
                     *functions = named.functions.iter().map(ToString::to_string).collect();
                 }
-                let events = engine.events(&open, after).map_err(fail)?;
+                let events = engine.events(&open, after).await.map_err(fail)?;
                 (Some(open), events)
             }
             None if filter.functions.is_some() || branch.is_some() => {
@@ -235,7 +235,7 @@ impl Subscription {
         let view = View::head(&engine, open);
         let scope = scope.map(|given| Named::all(&view, &given)).transpose()?;
         let open = view.open().clone();
-        let events = ReceiverStream::new(engine.events(&open, after).map_err(fail)?);
+        let events = ReceiverStream::new(engine.events(&open, after).await.map_err(fail)?);
         let deltas = events.filter_map(move |told| {
             let (engine, open, scope) = (engine.clone(), open.clone(), scope.clone());
             async move {

@@ -1,7 +1,13 @@
 //! What subscriptions are asked for: cursors, and what they are to look at.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use futures_util::StreamExt;
+use lmlang_store::{Action, Faults, Step};
+use lmlang_testdb::TestDb;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::world::{World, soon};
 
@@ -58,6 +64,44 @@ async fn functions_and_modules_are_named_by_ref_or_path() {
     }
     let query = r#"subscription { programEvents(programId: "world", after: "r1", filter: {functions: ["world::half"]}) { cursor } }"#;
     assert_eq!(first(&world, query).await["data"]["programEvents"]["cursor"], "r4");
+}
+
+/// The events of all programs are read from the log, which has an entry before its own caller is told.
+#[tokio::test]
+async fn whoever_is_told_of_a_revision_can_look_at_it() {
+    let (stored, go_on, armed) =
+        (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
+    let hook = {
+        let (stored, go_on, armed) = (Arc::clone(&stored), Arc::clone(&go_on), Arc::clone(&armed));
+        move |step| {
+            if step != Step::BeforeAck || !armed.swap(false, Ordering::Relaxed) {
+                return Action::Continue;
+            }
+            stored.notify_one();
+            Action::Hold(Arc::clone(&go_on))
+        }
+    };
+    let world = World::interfered(TestDb::new().await, Faults::new(hook)).await;
+    world.create("p", "module m\n").await;
+    armed.store(true, Ordering::Relaxed);
+    let edit = r#"mutation { proposeEdit(input: {programId: "p", edits: [{setDoc: {ref: "m", doc: "x"}}]}) { outcome { __typename } } }"#;
+    let told = async {
+        stored.notified().await;
+        let query = r#"subscription { programEvents(after: "p0.0") { ... on RevisionCommitted { revision { number } } } }"#;
+        let mut events = world.stream(query, json!({}));
+        let mut next = async || soon(events.next()).await.expect("it goes on");
+        while next().await["data"]["programEvents"]["revision"]["number"] != 1 {}
+        let let_go = async {
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            go_on.notify_one();
+        };
+        let (told, ()) = tokio::join!(next(), let_go);
+        told
+    };
+    let (_, told) = tokio::join!(world.data(edit, json!({})), told);
+    assert_eq!(told, json!({"data": {"programEvents": {"revision": {"number": 2}}}}));
 }
 
 /// A function without an end.

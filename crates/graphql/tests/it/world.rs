@@ -8,7 +8,7 @@ use futures_util::stream::BoxStream;
 use lmlang_engine::{Engine, Limits, SnapshotPolicy};
 use lmlang_graphql::schema;
 use lmlang_graphql::transport::{self, Caller, Executor, Params, RequestId};
-use lmlang_store::{Location, Options, Store};
+use lmlang_store::{Faults, Location, Options, Store};
 use lmlang_testdb::TestDb;
 use serde_json::{Value, json};
 
@@ -70,8 +70,13 @@ impl World {
     }
 
     async fn over(db: TestDb) -> World {
+        World::interfered(db, Faults::none()).await
+    }
+
+    /// An engine over a database, with something that interferes with what is written.
+    pub(crate) async fn interfered(db: TestDb, faults: Faults) -> World {
         let location = Location::parse(&db.to_string()).expect("the database has a place");
-        let store = Store::open(Options::new(location)).await;
+        let store = Store::open(Options { faults, ..Options::new(location) }).await;
         let engine =
             Engine::new(store.expect("the store opens"), Limits::default(), SnapshotPolicy::default());
         let models = Arc::new(lmlang_agents::model::Models::none());

@@ -68,7 +68,7 @@ async fn find(engine: &Engine, program: &str) -> Result<OpenProgram, String> {
 /// Waits until a process has heard of an entry.
 async fn hear(engine: &Engine, open: &OpenProgram, number: u64) -> Result<(), String> {
     let failed = |why: String| format!("`{}`, waiting for entry {number}: {why}", open.info().name);
-    let mut events = engine.events(open, None).map_err(|error| failed(error.to_string()))?;
+    let mut events = engine.events(open, None).await.map_err(|error| failed(error.to_string()))?;
     while open.timeline.head().last < number {
         let told = tokio::time::timeout(PATIENCE, events.recv()).await;
         let told = told.map_err(|_| {

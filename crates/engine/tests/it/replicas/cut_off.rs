@@ -127,7 +127,7 @@ async fn a_replica_that_is_cut_off_loses_nothing_and_catches_up() {
         let (engine, open) = (engine.clone(), open.clone());
         async move {
             let Cursor::Program(seen) = after else { unreachable!("{after} is of all programs") };
-            engine.events(&open, Some(seen))
+            engine.events(&open, Some(seen)).await
         }
     };
     let hearing =

@@ -128,6 +128,8 @@ impl Interrupt {
     }
 
     async fn revision(&self, number: u64, view: &View) -> std::result::Result<Revision, ApiError> {
+        // Another process may have made it a moment ago.
+        self.engine.come_to(view.open(), number).await.map_err(fail)?;
         let entry = self.engine.header(view.open(), number).await.map_err(fail)?;
         Ok(Revision::new(view, entry.ok_or_else(|| not_found("revision", &format!("r{number}")))?))
     }

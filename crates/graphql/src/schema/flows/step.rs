@@ -121,6 +121,8 @@ impl Step {
         nullable(
             async {
                 let open = self.engine.find(&Selector::Id(program)).await.map_err(fail)?;
+                // Another process may have made it a moment ago.
+                self.engine.come_to(&open, number).await.map_err(fail)?;
                 let view = View::head(&self.engine, open);
                 let entry = self.engine.header(view.open(), number).await.map_err(fail)?;
                 let missing = || crate::schema::view::not_found("revision", &format!("r{number}"));
