@@ -89,15 +89,17 @@ impl Engine {
         call: &Call,
         watch: &Watch,
     ) -> Result<Option<Arrival>, Error> {
-        let before = &before;
+        // Before the writer is held: what another process has just made is taken in by whoever has it.
+        let expected = match &given.expected_head {
+            Some(expected) => self.named(open, expected).await.map(Some),
+            None => Ok(None),
+        };
+        let (before, expected) = (&before, &expected);
         let plan = |head: Arc<Head>, refs: RefAllocator| async move {
             let newest = self.tip(open, &head, &given.branch).await?;
-            if let Some(expected) = &given.expected_head {
-                let seen = self.named(open, expected).await?;
-                if seen.number != newest.revision.entry.number {
-                    let conflict = moved(&given.branch, &seen, &newest.revision.entry);
-                    return Ok(Plan::Leave(Some(Arrival::Conflict(conflict))));
-                }
+            if let Some(seen) = expected.clone()?.filter(|seen| seen.number != newest.revision.entry.number) {
+                let conflict = moved(&given.branch, &seen, &newest.revision.entry);
+                return Ok(Plan::Leave(Some(Arrival::Conflict(conflict))));
             }
             let taken = match before {
                 Ok(taken) if taken.tip.is(&newest) && taken.since == refs.watermark() => taken.clone(),

@@ -129,6 +129,8 @@ async fn an_import_is_repeated_by_its_key_and_refused_on_another_head() {
     put(&real, &keyed, "/programs/p/wasm", WAT, 200, r#""revision":"r2""#).await;
     put(&real, &keyed, "/programs/p/wasm", "(module)", 400, "IDEMPOTENCY_MISMATCH").await;
     put(&real, KIND, "/programs/p/wasm?expectedHead=r1", WAT, 409, r#""head":"r2""#).await;
+    // Whoever has the writer waits for nothing that needs it.
+    put(&real, KIND, "/programs/p/wasm?expectedHead=r9", WAT, 404, "there is no revision `r9`").await;
     put(&real, KIND, "/programs/p/wasm?expectedHead=r2", WAT, 200, r#""revision":"r3""#).await;
 }
 
