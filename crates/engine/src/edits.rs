@@ -216,7 +216,19 @@ impl Engine {
                 open.tell(refused, text.min(TOLD_TEXT) + edits * TOLD_EDIT);
                 Ok(outcome)
             }
-            Written::Repeated(number) => self.first_answer(open, base.unwrap_or_default(), number).await,
+            Written::Repeated(number) => {
+                // The branch may be gone by now; what the change set was made on is not.
+                let base = match (base, &proposal.base) {
+                    (Ok(base), _) => base,
+                    (Err(_), None) => None,
+                    (Err(_), Some(named)) => match Box::pin(self.revision(&open, Some(named))).await {
+                        Ok(base) => Some(base),
+                        Err(Error::NotFound { .. }) => None,
+                        Err(error) => return Err(error),
+                    },
+                };
+                self.first_answer(open, base, number).await
+            }
         }
     }
 
