@@ -91,14 +91,7 @@ pub(crate) fn combine(
         true => plain,
         false => Attempt::of(base, sides, &apart, known, &takes)?,
     };
-    for of in now.merged.idle.iter().filter(|of| !shown.contains(of)) {
-        let message = not_in_conflict(*of, &(&shown | &now.open()));
-        // What neither side has, nor had, nobody was shown.
-        if [base, &programs[0], &programs[1]].iter().all(|program| program.place(*of).is_none()) {
-            return Err(Error::bad_request(message));
-        }
-        faults.push(Collision::plain(of.to_string(), kind::STALE_BASE, message));
-    }
+    let open = &shown | &now.open();
     let Attempt { merged, mut checked, mut together } = now;
     let mut conflicts: Vec<Collision> = merged.conflicts.into_iter().map(Collision::from).collect();
     let mut program = merged.program;
@@ -133,6 +126,16 @@ pub(crate) fn combine(
     if program != *checked.program() {
         checked = ours.update(program);
         together = disagreements(&checked, ours, theirs);
+    }
+    let is_found = |of: &Ref| together.iter().any(|found| found.at.entity == *of);
+    // What edits bring up is told as what it is.
+    for of in merged.idle.into_iter().filter(|of| !shown.contains(of) && !is_found(of)) {
+        let message = not_in_conflict(of, &open);
+        // What neither side has, nor had, nobody was shown.
+        if [base, &programs[0], &programs[1]].iter().all(|program| program.place(of).is_none()) {
+            return Err(Error::bad_request(message));
+        }
+        faults.push(Collision::plain(of.to_string(), kind::STALE_BASE, message));
     }
     if !conflicts.is_empty() {
         // Where nobody has decided the base stands, and what is wrong with that may go with the decision.
