@@ -6,9 +6,11 @@ use std::sync::Arc;
 use lmlang_history::log::{Header, RevisionKind};
 use uuid::Uuid;
 
+use crate::ancestry::Headers;
 use crate::branches::{Tip, Way};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
+use crate::reverting::MOST;
 
 /// Which revisions to take back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,6 +146,34 @@ impl Engine {
             let (stretches, _) = self.brought_in(open, merge, &known).await?;
             if self.has_entries_by(open, author, &stretches).await? {
                 return Ok(Some(merge.number));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A merge that brought what a state is made of into another one, and the revert that took it back there, if that stands.
+    pub(crate) async fn merge_taken_back(
+        &self,
+        open: &OpenProgram,
+        into: u64,
+        from: &Header,
+    ) -> Result<Option<(u64, u64)>, Error> {
+        let way = self.way(open, from.number).await?;
+        let (mut headers, mut line, mut next) = (Headers::new(self, open), Vec::new(), Some(into));
+        while let Some(number) = next.filter(|number| *number > from.number && line.len() < MOST) {
+            let header = headers.maker(number).await?;
+            next = header.parents.first().copied();
+            line.push(header);
+        }
+        let gone = taken_back(&line);
+        let stands =
+            |header: &&Arc<Header>| header.kind == RevisionKind::Revert && !gone.contains(&header.number);
+        for revert in line.iter().filter(stands) {
+            for merge in revert.taken_back().filter_map(|number| in_line(&line, number)) {
+                let Some(brought) = merge.parents.get(1).copied() else { continue };
+                if way.holds(&headers.get(brought).await?) {
+                    return Ok(Some((merge.number, revert.number)));
+                }
             }
         }
         Ok(None)

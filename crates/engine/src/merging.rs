@@ -81,7 +81,7 @@ impl Engine {
         if request.dry_run {
             let (head, refs) = (open.timeline.head(), open.timeline.refs());
             let sides = self.sides(open, &head, request).await?;
-            return Ok(match self.plan_merge(request, sides, &head, refs, call).await? {
+            return Ok(match self.plan_merge(open, request, sides, &head, refs, call).await? {
                 Err(arrival) => arrival,
                 Ok((_, before, after, _)) => Arrival::Made { committed: false, before, after },
             });
@@ -96,7 +96,7 @@ impl Engine {
                     Ok(_) => self.sides(open, &head, request).await?,
                     Err(error) => return Err(error.clone()),
                 };
-                Ok(match self.plan_merge(request, sides, &head, refs, call).await? {
+                Ok(match self.plan_merge(open, request, sides, &head, refs, call).await? {
                     Err(arrival) => Plan::Leave(Some(arrival)),
                     Ok((entry, before, after, refs)) => {
                         let next = Next::Content(Arc::clone(&after));
@@ -172,6 +172,7 @@ impl Engine {
     /// The entry of a merge, the states before and after it, and the counter of refs.
     async fn plan_merge(
         &self,
+        open: &OpenProgram,
         request: &MergeRequest,
         sides: Sides,
         head: &Head,
@@ -184,7 +185,14 @@ impl Engine {
         }
         if sides.has_all {
             let MergeRequest { from, into, .. } = request;
-            return Ok(Err(Arrival::Nothing(format!("`{into}` has all of `{from}` already"))));
+            let taken_back = match self.merge_taken_back(open, newest.number, &sides.from.entry).await? {
+                Some((merge, revert)) => format!(
+                    ": r{merge} brought it in and r{revert} took that back; reverting r{revert} brings it back"
+                ),
+                None => String::new(),
+            };
+            let reason = format!("`{into}` has all of `{from}` already{taken_back}");
+            return Ok(Err(Arrival::Nothing(reason)));
         }
         let combined = self.combine(&sides, request.resolutions.clone(), refs).await?;
         if !combined.conflicts.is_empty() {
