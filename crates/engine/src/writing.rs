@@ -109,6 +109,11 @@ impl Engine {
         P: Fn(Arc<Head>, RefAllocator) -> F,
     {
         let timeline = &open.timeline;
+        if !self.store().is_alone() {
+            // Before others are kept from the log: an author is recorded behind appends to other logs, which may wait for them.
+            let recorded = self.store().actor_key(&records::to_actor(&call.actor)).await;
+            recorded.map_err(|fault| Refused::Failed(fault.into()))?;
+        }
         let mut writer = self.turn(open).await.map_err(Refused::Failed)?;
         if let Some(number) = writer.number_of(call) {
             let stored = timeline.barrier();

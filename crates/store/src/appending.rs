@@ -14,7 +14,7 @@ use crate::entity::log;
 use crate::entry::{Entry, FIRST_SEQ, Head, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::Step;
-use crate::hold::Hold;
+use crate::hold::{Hold, Holders};
 use crate::queue::{MAX_ROWS, Pending};
 use crate::sql::Sql;
 use crate::writer::Writer;
@@ -25,6 +25,9 @@ type Heads = HashMap<ProgramKey, Head>;
 /// What came of storing a group.
 type Stored = Result<(), Failure>;
 
+/// A group that was tried to be stored.
+pub(crate) type Tried = (Vec<Pending>, Stored);
+
 impl Loop {
     /// Stores a batch, or as much of it as can be stored.
     ///
@@ -34,18 +37,8 @@ impl Loop {
         self.settle_all(VecDeque::from([(batch, None)])).await;
     }
 
-    /// Stores what was appended to a log that is held.
-    pub(crate) async fn settle_held(&mut self, hold: Hold) {
-        let Hold { program, mut writer, head, pending } = hold;
-        let group = admit(pending, &HashMap::from([(program, head)]));
-        let stored = match writer.take_turn().await {
-            Ok(()) => store_among_others(&mut writer, &group).await,
-            Err(failure) => {
-                writer.roll_back().await;
-                Err(failure)
-            }
-        };
-        self.committer.holders.keep(writer);
+    /// Answers a group, and stores it if it could not be.
+    pub(crate) async fn settle_tried(&mut self, (group, stored): Tried) {
         self.settle_all(VecDeque::from([(group, Some(stored))])).await;
     }
 
@@ -214,6 +207,21 @@ impl Loop {
         self.heads.insert(program, head);
         Ok(head)
     }
+}
+
+/// Stores what was appended to a log that is held, and lets that go.
+pub(crate) async fn store_held(hold: Hold, holders: &Holders) -> Tried {
+    let Hold { program, mut writer, head, pending } = hold;
+    let group = admit(pending, &HashMap::from([(program, head)]));
+    let stored = match writer.take_turn().await {
+        Ok(()) => store_among_others(&mut writer, &group).await,
+        Err(failure) => {
+            writer.roll_back().await;
+            Err(failure)
+        }
+    };
+    holders.keep(writer);
+    (group, stored)
 }
 
 /// Stores a group in the transaction that holds the heads of its logs, and ends that.

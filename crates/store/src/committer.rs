@@ -9,16 +9,17 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::{EntityTrait, QueryTrait};
 use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::appending::{insert_all_entries, numbered};
+use crate::appending::{insert_all_entries, numbered, store_held};
 use crate::aside::{self, Aside};
 use crate::entity::heads;
 use crate::entry::{Entry, FIRST_SEQ, Head, ProgramKey};
@@ -115,6 +116,8 @@ pub struct Committer {
     queue: Arc<Queue>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) holders: Holders,
+    /// Holds that are being ended.
+    ending: Arc<Mutex<JoinSet<()>>>,
     aside: Option<Arc<Aside>>,
 }
 
@@ -154,10 +157,30 @@ impl Committer {
         }
     }
 
-    /// Queues what a hold has taken; the hold ends when that is stored.
+    /// Stores what a hold has taken, which ends the hold.
+    ///
+    /// Not in the order of the queue: what is at work there may wait for a log that another process holds, which may wait for this
+    /// one. What continues this log waits for the hold in the database.
     pub fn settle(&self, hold: Hold) {
-        // Refused, it drops what it has taken, which the tickets read as closed.
-        self.queue.push(Job::Held(Box::new(hold))).ok();
+        let this = self.clone();
+        let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        while ending.try_join_next().is_some() {}
+        ending.spawn(async move {
+            let tried = store_held(hold, &this.holders).await;
+            // Refused, it is dropped, which the tickets read as closed.
+            this.queue.push(Job::Tried(tried)).ok();
+        });
+    }
+
+    /// Waits until no hold is being ended.
+    pub(crate) async fn all_ended(&self) {
+        loop {
+            let mut ending = std::mem::take(&mut *self.ending.lock().unwrap_or_else(PoisonError::into_inner));
+            if ending.is_empty() {
+                return;
+            }
+            while ending.join_next().await.is_some() {}
+        }
     }
 
     /// What has been committed so far.
@@ -232,6 +255,7 @@ impl Loop {
             queue: Arc::default(),
             counters: Arc::default(),
             holders: Holders::default(),
+            ending: Arc::default(),
             aside: aside.map(Arc::new),
         };
         committer.counters.connections.store(writer.opened(), Ordering::Relaxed);
@@ -245,7 +269,7 @@ impl Loop {
         while let Some(work) = self.committer.queue.next().await {
             match work {
                 Work::Batch(batch) => self.settle(batch).await,
-                Work::Held(hold) => self.settle_held(*hold).await,
+                Work::Tried(tried) => self.settle_tried(tried).await,
                 Work::Create(creation, reply) => {
                     let answer = self.create(&creation).await;
                     answer_to(reply, answer);

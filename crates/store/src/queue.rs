@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, oneshot};
 
+use crate::appending::Tried;
 use crate::committer::{Append, CommitError};
 use crate::entry::ProgramKey;
 use crate::fault::Failure;
-use crate::hold::Hold;
 use crate::programs::{CreateProgramError, Creation};
 use crate::sql::Sql;
 
@@ -52,7 +52,8 @@ pub(crate) struct Write {
 #[derive(Debug)]
 pub(crate) enum Job {
     Append(Pending),
-    Held(Box<Hold>),
+    /// Was stored beside the queue, or could not be.
+    Tried(Tried),
     Create(Box<Creation>, oneshot::Sender<Result<ProgramKey, CreateProgramError>>),
     Write(Write),
 }
@@ -62,7 +63,7 @@ pub(crate) enum Job {
 pub(crate) enum Work {
     /// Appends that fit one statement, or one that does not.
     Batch(Vec<Pending>),
-    Held(Box<Hold>),
+    Tried(Tried),
     Create(Box<Creation>, oneshot::Sender<Result<ProgramKey, CreateProgramError>>),
     /// Several, or one that changes whether a program exists.
     Writes(Vec<Write>),
@@ -214,7 +215,7 @@ impl Lanes {
         self.background_is_next = true;
         match self.jobs.pop_front()? {
             Job::Append(pending) => Some(Work::Batch(self.batch(pending))),
-            Job::Held(hold) => Some(Work::Held(hold)),
+            Job::Tried(tried) => Some(Work::Tried(tried)),
             Job::Create(creation, reply) => Some(Work::Create(creation, reply)),
             Job::Write(write) => {
                 let writes = self.writes(write);

@@ -151,6 +151,7 @@ impl Store {
         }
         // First the readers: the last connection folds the write-ahead log into the file.
         let readers = self.reader.close_by_ref().await;
+        self.committer.all_ended().await;
         self.committer.close();
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(writing) = writing else { return Ok(readers?) };

@@ -32,6 +32,41 @@ async fn a_hold_that_does_not_get_its_turn_lets_the_log_go() {
     store.close().await.unwrap();
 }
 
+/// Each has something on its way to what the other one holds.
+#[tokio::test]
+async fn two_who_wait_for_what_the_other_holds_both_go_on() {
+    let fixture = Fixture::new().await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let (a, b) = (fixture.program("a").await, fixture.program("b").await);
+    let store = Store::open(options_of(&fixture.db)).await.unwrap();
+    let mut here = fixture.store.hold(a).await.unwrap().expect("the program is there");
+    let mut there = store.hold(b).await.unwrap().expect("the program is there");
+    let late = [
+        fixture.submit(b, vec![fixture.edit(2)]),
+        store.committer().submit(append(a, vec![fixture.edit(2)])),
+    ];
+    let held = [
+        here.append(append(a, vec![fixture.edit(2)])),
+        there.append(append(b, vec![fixture.edit(2), fixture.edit(3)])),
+    ];
+    fixture.store.committer().settle(here);
+    store.committer().settle(there);
+    for held in held {
+        held.await.unwrap();
+    }
+    for (late, next) in late.into_iter().zip([4, 3]) {
+        let late = late.await;
+        assert!(
+            matches!(late, Err(CommitError::OutOfOrder { expected, found: 2 }) if expected == next),
+            "{late:?}"
+        );
+    }
+    assert_eq!((fixture.seqs(a).await, fixture.seqs(b).await), (vec![1, 2], vec![1, 2, 3]));
+    store.close().await.unwrap();
+}
+
 #[tokio::test]
 async fn several_processes_pack_one_log() {
     let fixture = Fixture::new().await;
