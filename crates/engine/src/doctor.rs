@@ -13,7 +13,7 @@ use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_history::snapshot::{Reading, State};
 use lmlang_history::{ApplyError, apply_all};
 use lmlang_ir::{Hash, Program, counted};
-use lmlang_store::{Bound, CasePlace, EntryKind, FIRST_SEQ, ProgramKey, References};
+use lmlang_store::{Bound, CasePlace, EntryKind, FIRST_SEQ, Fault, ProgramKey, References};
 use lmlang_verify::Checked;
 
 use crate::cases::is_readable;
@@ -220,7 +220,12 @@ impl Engine {
         progress: &mut impl FnMut(Progress),
     ) -> Result<(), Error> {
         let of = checkup.structure.entries;
-        let marks = self.store().marks(program.key, 0).await?;
+        let marks = match self.store().marks(program.key, 0).await {
+            Ok(marks) => marks,
+            // The structure says which row it is.
+            Err(Fault::Row { .. }) => return Ok(()),
+            Err(fault) => return Err(fault.into()),
+        };
         let begun = marks.iter().filter(|mark| mark.kind == EntryKind::Branch).filter_map(|mark| mark.target);
         let snapshots = self.snapshots_of(program.key).await?;
         let mut replay = Replay { lined: snapshots.clone(), ..Replay::keeping(begun.collect()) };
@@ -232,6 +237,7 @@ impl Engine {
                     replay.found.push((entry, Symptom::Unreadable(reason)));
                     break;
                 }
+                Err(Error::Storage(Fault::Row { .. })) => break,
                 Err(error) => return Err(error),
             };
             let Some(last) = entries.last() else { break };

@@ -98,6 +98,21 @@ async fn opening_reads_the_newest_snapshot_and_the_tail() {
     assert_eq!(known(&fixture, &fixture.find("shop").await).await, before);
 }
 
+/// Rows that cannot be read are findings like others.
+#[tokio::test]
+async fn the_doctor_names_rows_that_cannot_be_read() {
+    for (column, value) in [("kind", "77"), ("kind", "-7"), ("parents", "x'ff'"), ("root_hash", "x'00'")] {
+        let fixture = Fixture::new(OFTEN).await;
+        let open = fixture.create("shop", TEXT).await;
+        work(&fixture, &open, 6).await;
+        let damage = format!("update log set {column} = {value} where seq = 3");
+        let fixture = fixture.reopened(&[&damage]).await;
+        let findings: Vec<String> = fixture.engine.doctor(|_| {}).await.unwrap().findings().collect();
+        let expected = format!("entry 3: `{column}` cannot be read");
+        assert!(findings.iter().any(|found| found.ends_with(&expected)), "{damage}: {findings:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_snapshot_that_cannot_be_read_is_left_aside() {
     let damages = [
