@@ -63,6 +63,12 @@ impl Loop {
                         groups.push_front((part, None));
                     }
                 }
+                // Another process has kept one of the logs for too long. That is no matter of the others.
+                Err(Failure::Fault(Fault::Busy)) if !self.writer.is_alone() && is_of_several(&group) => {
+                    for part in split(group).into_iter().rev() {
+                        groups.push_front((part, None));
+                    }
+                }
                 Err(Failure::Unknown(fault) | Failure::Fault(fault)) => {
                     tracing::warn!(error = %fault, appends = group.len(), "entries were not stored");
                     for pending in group {
@@ -299,6 +305,11 @@ pub(crate) fn numbered(entries: &[Entry], expected: u64) -> Result<(), CommitErr
         Some((entry, expected)) => Err(CommitError::OutOfOrder { expected, found: entry.seq }),
         None => Ok(()),
     }
+}
+
+/// Whether a group goes to several logs.
+fn is_of_several(group: &[Pending]) -> bool {
+    group.windows(2).any(|two| two[0].append.program != two[1].append.program)
 }
 
 /// By program, in order of first appearance; a group of one program by append.

@@ -67,6 +67,27 @@ async fn two_who_wait_for_what_the_other_holds_both_go_on() {
     store.close().await.unwrap();
 }
 
+/// What is stored together is not refused together.
+#[tokio::test]
+async fn a_log_that_is_kept_for_too_long_is_no_matter_of_others() {
+    let fixture = Fixture::new().await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let (a, b) = (fixture.program("a").await, fixture.program("b").await);
+    let busy_timeout = Duration::from_millis(200);
+    let store = Store::open(Options { busy_timeout, ..options_of(&fixture.db) }).await.unwrap();
+    let keeps = fixture.store.hold(a).await.unwrap().expect("the program is there");
+    let submit = |program| store.committer().submit(append(program, vec![fixture.edit(2)]));
+    let (to_a, to_b) = (submit(a), submit(b));
+    let to_a = to_a.await;
+    assert!(matches!(to_a, Err(CommitError::Storage(Fault::Busy))), "{to_a:?}");
+    to_b.await.unwrap();
+    fixture.store.committer().settle(keeps);
+    store.close().await.unwrap();
+    assert_eq!((fixture.seqs(a).await, fixture.seqs(b).await), (vec![1], vec![1, 2]));
+}
+
 #[tokio::test]
 async fn several_processes_pack_one_log() {
     let fixture = Fixture::new().await;
