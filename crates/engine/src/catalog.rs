@@ -435,8 +435,9 @@ impl Engine {
     /// Answers whether it was there; a repeated request is answered as the first one.
     pub async fn delete_program(&self, selector: &Selector, call: &Call) -> Result<bool, Error> {
         match self.once(call, self.delete(selector, call)).await? {
-            Once::Now(deleted) => Ok(deleted),
-            Once::Before(_) => Ok(true),
+            Once::Now(true) | Once::Before(_) => Ok(true),
+            // It is gone, perhaps because the same request was carried out meanwhile.
+            Once::Now(false) => Ok(self.carried_out(call).await?.is_some()),
         }
     }
 

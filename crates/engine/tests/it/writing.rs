@@ -221,6 +221,16 @@ async fn a_deletion_is_carried_out_though_its_caller_has_gone() {
 }
 
 #[tokio::test]
+async fn a_deletion_that_is_asked_for_twice_at_once_is_answered_alike() {
+    let fixture = Fixture::new(OFTEN).await;
+    fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
+    let (name, call) = (Selector::Name("shop".to_owned()), keyed("gone"));
+    let delete = || fixture.engine.delete_program(&name, &call);
+    let (one, two, three) = tokio::join!(delete(), delete(), delete());
+    assert_eq!([one.unwrap(), two.unwrap(), three.unwrap()], [true; 3]);
+}
+
+#[tokio::test]
 async fn what_an_edit_rests_on_is_known_after_a_restart() {
     let fixture = Fixture::new(OFTEN).await;
     let text = "module app
