@@ -262,15 +262,33 @@ impl Engine {
 
     /// Removes a case of a program. Answers whether it was there; a repeated request is answered as the first one.
     pub async fn remove_case(&self, open: &OpenProgram, id: Uuid, call: &Call) -> Result<bool, Error> {
-        if let Some(Idempotency { key, digest }) = &call.idempotency {
-            if self.store().case_made_under(key).await?.is_some() {
-                return Err(Error::IdempotencyMismatch);
-            }
-            if let Some(row) = self.store().case_removed_under(key).await? {
-                let same = row.removal.as_ref().is_some_and(|removal| removal.digest == digest);
-                return if same { Ok(true) } else { Err(Error::IdempotencyMismatch) };
-            }
+        if self.has_removed_case(call).await? {
+            return Ok(true);
         }
+        match self.remove_live_case(open, id, call).await {
+            Ok(true) => Ok(true),
+            // Perhaps because the same request was carried out meanwhile.
+            not => match self.has_removed_case(call).await? {
+                true => Ok(true),
+                false => not,
+            },
+        }
+    }
+
+    /// Whether the request with the key of a call has removed a case.
+    async fn has_removed_case(&self, call: &Call) -> Result<bool, Error> {
+        let Some(Idempotency { key, digest }) = &call.idempotency else { return Ok(false) };
+        if self.store().case_made_under(key).await?.is_some() {
+            return Err(Error::IdempotencyMismatch);
+        }
+        match self.store().case_removed_under(key).await? {
+            None => Ok(false),
+            Some(row) if row.removal.as_ref().is_some_and(|removal| removal.digest == digest) => Ok(true),
+            Some(_) => Err(Error::IdempotencyMismatch),
+        }
+    }
+
+    async fn remove_live_case(&self, open: &OpenProgram, id: Uuid, call: &Call) -> Result<bool, Error> {
         let row = self.store().case(id).await?.filter(|row| row.program == open.timeline.key());
         let Some(row) = row else { return Err(Error::not_found("case", id.to_string())) };
         if row.removed.is_some() {

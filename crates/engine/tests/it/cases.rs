@@ -216,8 +216,12 @@ async fn what_is_added_is_checked_and_done_once() {
         assert_eq!(stands(&replica, &there, "main", &first).await.status, CaseStatus::Green);
         replica.close().await;
     }
+    let remove = keyed("r", "remove");
     for _ in 0..2 {
-        assert!(engine.remove_case(&open, first.id, &keyed("r", "remove")).await.unwrap());
+        // At once, too.
+        let again = || engine.remove_case(&open, first.id, &remove);
+        let (one, two) = tokio::join!(again(), again());
+        assert!(one.unwrap() && two.unwrap());
     }
     let gone = engine.remove_case(&open, first.id, &call()).await;
     assert!(matches!(gone, Err(Error::NotFound { retired: true, .. })), "{gone:?}");
