@@ -79,7 +79,7 @@ mod writing;
 
 pub use authors::ChangedNodes;
 pub use bisect::{BisectError, Bisected};
-pub use branches::{Branch, Branches, MAIN_BRANCH, Made, Tip};
+pub use branches::{Branch, Branches, MAIN_BRANCH, Made, Tip, no_branch};
 pub use cases::{Case, CasePage, NewCase};
 pub use catalog::{
     Content, Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, is_of_text, refuses,

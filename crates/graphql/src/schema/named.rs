@@ -2,35 +2,44 @@
 
 use std::collections::HashSet;
 
-use lmlang_ir::{FuncRef, ModuleRef, Ref};
+use lmlang_ir::{FuncRef, ModuleRef, Ref, RefKind};
 use lmlang_verify as verify;
 
-use crate::error::ApiError;
-use crate::schema::view::{View, not_found};
+use crate::error::{ApiError, Code};
+use crate::schema::view::View;
 
 /// Functions, and other entities.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Named {
-    pub(crate) functions: HashSet<FuncRef>,
+    functions: HashSet<FuncRef>,
     others: HashSet<Ref>,
 }
 
 impl Named {
-    /// What refs and paths stand for; a module stands for its functions too. What was removed is known by its ref.
+    /// What refs, paths and names stand for; a module stands for its functions too. What was removed is known by its ref.
     pub(crate) fn all(view: &View, given: &[String]) -> Result<Named, ApiError> {
         let mut named = Named::default();
         for given in given {
             let refs: Vec<Ref> = match given.parse::<Ref>() {
                 Ok(of) if of.number < view.revision().entry.next_ref => vec![of],
                 Ok(of) => return Err(view.missing("entity", of)),
-                Err(_) => view.program().resolve_path(given),
+                Err(_) => view.program().resolve(given),
             };
             if refs.is_empty() {
-                return Err(not_found("entity", given));
+                return Err(view.no_entity(given));
             }
             refs.into_iter().for_each(|of| named.add(view, of));
         }
         Ok(named)
+    }
+
+    /// The functions that refs, paths and names stand for, as [`Named::all`]; nothing else can be meant but a module.
+    pub(crate) fn functions(view: &View, given: &[String]) -> Result<HashSet<FuncRef>, ApiError> {
+        let named = Named::all(view, given)?;
+        match named.others.iter().filter(|of| of.kind != RefKind::Module).min() {
+            Some(other) => Err(ApiError::new(Code::BadRequest, format!("`{other}` is no function"))),
+            None => Ok(named.functions),
+        }
     }
 
     fn add(&mut self, view: &View, of: Ref) {

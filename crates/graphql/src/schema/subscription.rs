@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_graphql::{Context, ID, Object, Result, Subscription as Root};
 use futures_util::{Stream, StreamExt};
 use lmlang_engine::{self as engine, Cursor, Engine, Event};
+use lmlang_history::revision::MAIN;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::direct::Rows;
@@ -96,10 +97,11 @@ impl Subscription {
                 let after = after.as_deref().map(Cursor::of_program).transpose().map_err(fail)?;
                 let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
                 let view = View::head(&engine, open.clone());
-                filter.branch = branch.map(|name| branch_named(&view, &name)).transpose()?;
+                filter.branch = branch.as_deref().map(|name| branch_named(&view, name)).transpose()?;
                 if let Some(functions) = &mut filter.functions {
-                    let named = Named::all(&view, functions)?;
-                    *functions = named.functions.iter().map(ToString::to_string).collect();
+                    let view = View::find(&engine, &program_id, branch.as_deref().or(Some(MAIN))).await?;
+                    let named = Named::functions(&view, functions)?;
+                    *functions = named.iter().map(ToString::to_string).collect();
                 }
                 let events = engine.events(&open, after).await.map_err(fail)?;
                 (Some(open), events)
@@ -231,16 +233,20 @@ impl Subscription {
         let engine = context.data_unchecked::<Engine>().clone();
         let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
         let after = after.as_deref().map(Cursor::of_program).transpose().map_err(fail)?;
-        let branch = branch_named(&View::head(&engine, open.clone()), &branch.0)?;
-        let view = View::head(&engine, open);
-        let scope = scope.map(|given| Named::all(&view, &given)).transpose()?;
-        let open = view.open().clone();
+        let number = branch_named(&View::head(&engine, open.clone()), &branch.0)?;
+        let scope = match scope {
+            Some(given) => {
+                let view = View::find(&engine, &program_id, Some(&branch.0)).await?;
+                Some(Named::all(&view, &given)?)
+            }
+            None => None,
+        };
         let events = ReceiverStream::new(engine.events(&open, after).await.map_err(fail)?);
         let deltas = events.filter_map(move |told| {
             let (engine, open, scope) = (engine.clone(), open.clone(), scope.clone());
             async move {
                 match told.map_err(fail) {
-                    Ok(told) => delta(&engine, &open, branch, told.event, scope.as_ref()).await.transpose(),
+                    Ok(told) => delta(&engine, &open, number, told.event, scope.as_ref()).await.transpose(),
                     Err(error) => Some(Err(error)),
                 }
             }
@@ -281,8 +287,8 @@ async fn delta(
 
 /// The number of the branch with a name.
 fn branch_named(view: &View, name: &str) -> std::result::Result<u32, ApiError> {
-    let number = view.as_head().and_then(|head| head.number_of(name));
-    number.ok_or_else(|| not_found("branch", name))
+    let Some(head) = view.as_head() else { return Err(not_found("branch", name)) };
+    head.number_of(name).ok_or_else(|| fail(engine::no_branch(head, name)))
 }
 
 /// Ends a stream after its first error: whoever resumes goes on from before it.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_graphql::ID;
 use lmlang_engine::{Branch, Engine, Head, OpenProgram, Revision, Selector};
 use lmlang_history::revision::{Base, MAIN, RevisionName};
-use lmlang_ir::{FuncRef, Function, Hash, ModuleRef, NodeRef, Place, Program, Ref, graph};
+use lmlang_ir::{FuncRef, Function, Hash, ModuleRef, NodeRef, Place, Program, Ref, graph, text};
 use lmlang_verify::Findings;
 use uuid::Uuid;
 
@@ -282,10 +282,10 @@ impl View {
         }
         match self.program().resolve(given).as_slice() {
             [one] => Ok(*one),
-            // A bare name of a function, or nothing: that one knows the near names.
+            // What is exported under the name, or nothing.
             [] => self.function_named(given).map(Ref::from).map_err(|error| {
                 match error.code == Code::NotFound {
-                    true => absent("entity", given, &self.near_functions(given), false),
+                    true => self.no_entity(given),
                     false => error,
                 }
             }),
@@ -297,14 +297,33 @@ impl View {
         }
     }
 
-    /// The module that a caller names by ref or path.
+    /// The error for a name or path that no entity has, with near names.
+    pub(crate) fn no_entity(&self, given: &str) -> ApiError {
+        absent("entity", given, &text::near_entities(self.program(), given), false)
+    }
+
+    /// The module that a caller names by ref, path, or a name that only one has.
     pub fn module_named(&self, given: &str) -> Result<ModuleRef, ApiError> {
-        let named =
-            || self.program().resolve_path(given).into_iter().find_map(|of| ModuleRef::try_from(of).ok());
-        match given.parse::<ModuleRef>() {
-            Ok(of) if self.program().module(of).is_some() => Ok(of),
-            Ok(of) => Err(self.missing("module", of.into())),
-            Err(_) => named().ok_or_else(|| not_found("module", given)),
+        if let Ok(of) = given.parse::<ModuleRef>() {
+            return match self.program().module(of) {
+                Some(_) => Ok(of),
+                None => Err(self.missing("module", of.into())),
+            };
+        }
+        let found = self.program().resolve(given).into_iter();
+        let found: Vec<ModuleRef> = found.filter_map(|of| ModuleRef::try_from(of).ok()).collect();
+        match found.as_slice() {
+            [one] => Ok(*one),
+            [] => {
+                let last = given.rsplit("::").next().unwrap_or(given);
+                let names = self.program().modules().map(|(_, module)| &*module.name);
+                Err(absent("module", given, &text::nearest(last, names), false))
+            }
+            several => {
+                let paths: Vec<String> = several.iter().map(|of| self.program().path((*of).into())).collect();
+                let message = format!("`{given}` names several modules: {}", paths.join(", "));
+                Err(ApiError::new(Code::BadRequest, message))
+            }
         }
     }
 
@@ -313,7 +332,7 @@ impl View {
         let last = given.rsplit("::").next().unwrap_or(given);
         let names = self.program().functions().map(|(_, function)| function.head().name.to_string());
         let names: Vec<String> = names.collect();
-        lmlang_ir::text::nearest(last, names.iter().map(String::as_str))
+        text::nearest(last, names.iter().map(String::as_str))
     }
 
     /// The function and node that a caller names by ref or path.

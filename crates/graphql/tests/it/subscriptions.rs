@@ -22,6 +22,7 @@ async fn what_is_not_there_is_refused() {
         (r#"programEvents(programId: "world", after: "r99") { cursor }"#, "CURSOR_INVALID"),
         (r#"programEvents(programId: "world", after: "x") { cursor }"#, "CURSOR_INVALID"),
         (r#"programEvents(programId: "world", filter: {functions: ["zz"]}) { cursor }"#, "NOT_FOUND"),
+        (r#"programEvents(programId: "world", filter: {functions: ["Point"]}) { cursor }"#, "BAD_REQUEST"),
         (r#"programEvents(filter: {functions: ["world::far"]}) { cursor }"#, "BAD_REQUEST"),
         (r#"programEvents(after: "r1") { cursor }"#, "CURSOR_INVALID"),
         (r#"programEvents(after: "p999.0") { cursor }"#, "CURSOR_INVALID"),
@@ -38,7 +39,7 @@ async fn what_is_not_there_is_refused() {
 }
 
 #[tokio::test]
-async fn functions_and_modules_are_named_by_ref_or_path() {
+async fn functions_and_modules_are_named_by_ref_path_or_name() {
     let world = World::new().await;
     let edit = r#"mutation { proposeEdit(input: {programId: "world", edits: [
         {addText: {module: "world", text: "func half () -> (i64) {\n  return _\n}"}}
@@ -49,11 +50,13 @@ async fn functions_and_modules_are_named_by_ref_or_path() {
     let (module, function) = (&found["program"]["m"]["nodes"][0]["ref"], &found["program"]["f"]["ref"]);
     for (scope, added) in [
         (json!(["world::half"]), 1),
+        (json!(["half"]), 1),
         (json!([function]), 1),
         (json!(["world"]), 1),
         (json!([module]), 1),
         (json!(["world::far"]), 0),
         (json!(["world::inner"]), 0),
+        (json!(["inner"]), 0),
     ] {
         let query = r#"subscription($scope: [String!]) {
             diagnostics(programId: "world", after: "r3", scope: $scope) { cursor added { code } }
@@ -62,8 +65,34 @@ async fn functions_and_modules_are_named_by_ref_or_path() {
         let found = &event["data"]["diagnostics"]["added"];
         assert_eq!(found.as_array().map(Vec::len), Some(added), "{scope}: {event}");
     }
-    let query = r#"subscription { programEvents(programId: "world", after: "r1", filter: {functions: ["world::half"]}) { cursor } }"#;
-    assert_eq!(first(&world, query).await["data"]["programEvents"]["cursor"], "r4");
+    for function in ["world::half", "half"] {
+        let query = format!(
+            r#"subscription {{ programEvents(programId: "world", after: "r1", filter: {{functions: ["{function}"]}}) {{ cursor }} }}"#
+        );
+        assert_eq!(first(&world, &query).await["data"]["programEvents"]["cursor"], "r4", "{function}");
+    }
+}
+
+#[tokio::test]
+async fn names_are_those_of_the_branch() {
+    let world = World::new().await;
+    let edit = r#"mutation {
+        createBranch(input: {programId: "world", name: "idea"}) { branch { name } }
+        proposeEdit(input: {programId: "world", branch: "idea", edits: [
+            {addText: {module: "world", text: "func half () -> (i64) {\n  return _\n}"}}
+        ]}) { outcome { __typename } }
+    }"#;
+    world.data(edit, json!({})).await;
+    let query = r#"subscription { diagnostics(programId: "world", branch: "idea", after: "r4", scope: ["half"]) { added { code } } }"#;
+    let answer = first(&world, query).await;
+    let added = &answer["data"]["diagnostics"]["added"];
+    assert_eq!(added.as_array().map(Vec::len), Some(1), "{answer}");
+    let query = r#"subscription { programEvents(programId: "world", branch: "idea", after: "r1", filter: {functions: ["half"]}) { cursor } }"#;
+    assert_eq!(first(&world, query).await["data"]["programEvents"]["cursor"], "r5");
+    let query = r#"subscription { programEvents(programId: "world", branch: "ideal") { cursor } }"#;
+    let answer = first(&world, query).await;
+    let data = json!({"given": "ideal", "candidates": ["idea"], "retired": false});
+    assert_eq!(answer["errors"][0]["extensions"]["data"], data);
 }
 
 /// The events of all programs are read from the log, which has an entry before its own caller is told.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use imbl::OrdMap;
-use lmlang_ir::text::{self, Places, TextError, in_scope, nearest};
+use lmlang_ir::text::{self, Places, TextError, in_scope, near_entities, nearest};
 use lmlang_ir::{
     Body, FuncRef, Function, FunctionMut, ModuleRef, NodeRef, Place, Program, Ref, RefAllocator, RefKind,
     RegionRef, StructureError, refs,
@@ -104,20 +104,9 @@ impl Session<'_> {
         match self.program.resolve(text).as_slice() {
             [one] => Ok(*one),
             [] => {
-                let program = &self.program;
-                let names = program.modules().map(|(_, module)| &*module.name);
-                let names = names.chain(program.types().map(|(_, def)| &*def.name));
-                let names = names.chain(program.functions().map(|(_, function)| &*function.head().name));
-                let names = names.chain(program.all_storage().map(|(_, storage)| &*storage.name));
-                let (path, last) = text.rsplit_once("::").unwrap_or(("", text));
-                // Behind the path of a function stands what is named in it.
-                let function =
-                    program.resolve(path).first().and_then(|of| program.function((*of).try_into().ok()?));
-                let inner = function.into_iter().flat_map(|function| function.body().nodes());
-                let names = names.chain(inner.filter_map(|(_, node)| node.name().map(AsRef::as_ref)));
                 let message = format!("there is no `{}`", shortened(text));
-                let error = EditError::new(code::UNKNOWN_REF, field, message);
-                Err(error.found(shortened(text)).candidates(nearest(last, names)).into())
+                let error = EditError::new(code::UNKNOWN_REF, field, message).found(shortened(text));
+                Err(error.candidates(near_entities(&self.program, text)).into())
             }
             several => {
                 let message = format!("`{text}` is the name of more than one entity");

@@ -33,7 +33,7 @@
 //! would otherwise belong to the next one. A comment line that begins with `run:` without being a run is written `\run:`.
 //!
 //! **Order of reading.** `lexer`, `dollar`, `literal`, `syntax`, `cursor`; the parser in `types`, `heads`, `operands`,
-//! `statements`, `items`; what lines of other languages are here, for mistakes, in `foreign`; operators that there are not in `unknown`; what names mean in `names`, `scope`, `body_names`, `resolve`; from the tree to the program in
+//! `statements`, `items`; what lines of other languages are here, for mistakes, in `foreign`; operators that there are not in `unknown`, entities in `near`; what names mean in `names`, `scope`, `body_names`, `resolve`; from the tree to the program in
 //! `lower`, `lower_body`, `lower_regions`, with the entry points in `api`, `edit` and `edit_module`; the printer in `layout`, `naming`,
 //! `print`, `print_body`, and in `surroundings` for nodes alone; [`print_op`] and [`print_value`] in `op` and `value`; [`format_text`] in `format`. Parser, lowering and printer work through
 //! lists of what is left to do: nesting costs no stack, and time is linear in the text.
@@ -60,6 +60,7 @@ mod lower_regions;
 mod lower_storage;
 mod names;
 mod naming;
+mod near;
 mod op;
 mod operands;
 mod places;
@@ -87,6 +88,7 @@ pub use edit::{
 pub use edit_module::{ReplacedModule, module_hash, replace_module};
 pub use error::{TextError, code, in_scope, nearest};
 pub use format::format_text;
+pub use near::near_entities;
 pub use op::{parse_op, parse_type, parse_type_refs, print_op};
 pub use places::{Places, Reading, parse_program_with_places, read_program};
 pub use print::{
