@@ -19,6 +19,7 @@ use crate::schema::connection::{Connection, PageRequest};
 use crate::schema::defaults::{Int, Or, Yes, Zero};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
+use crate::schema::natural::natural;
 use crate::schema::node::ComputeNode;
 use crate::schema::run_outcome::{Outcome, outcome};
 use crate::schema::scalars::{Count, ValueText};
@@ -260,16 +261,11 @@ impl Search {
             let (most, found) = (checking::MOST_FUNCTIONS as u64, functions.len() as u64);
             return Err(ApiError::limit("checkedFunctions", most, found));
         }
-        let positive = |name: &str, given: i32| {
-            u64::try_from(given).map_err(|_| {
-                ApiError::new(Code::BadRequest, format!("`{name}` must not be negative")).at(name)
-            })
-        };
-        let cases = positive("cases", input.cases.0)?;
+        let cases: u64 = natural("cases", input.cases.0)?;
         if cases > checking::MOST_TRIES {
             return Err(ApiError::limit("checkedInputs", checking::MOST_TRIES, cases));
         }
-        let timeout = Duration::from_millis(positive("timeoutMs", input.timeout_ms.0)?);
+        let timeout = Duration::from_millis(natural("timeoutMs", input.timeout_ms.0)?);
         let request = CheckRequest { functions, timeout, cases, seed: input.seed.0.0 };
         let adds = (input.add_cases.0 && may(context, Scope::Edit)).then(|| Call::by(actor(context)));
         let attempts = engine.check_contracts(view.revision(), request.clone()).await.map_err(fail)?;

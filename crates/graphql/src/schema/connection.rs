@@ -7,8 +7,9 @@ use std::sync::Arc;
 use async_graphql::{Context, Object, SimpleObject, TypeName};
 
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
-use crate::error::{ApiError, Code};
+use crate::error::ApiError;
 use crate::schema::cursor::{List, number};
+use crate::schema::natural::natural;
 
 /// Where a page stands in its list.
 #[derive(Clone, Debug, Default, SimpleObject)]
@@ -28,10 +29,7 @@ pub const MAX_PAGE: usize = 1_000;
 
 /// Checks how many items a caller asks for at most.
 pub fn page_size(first: impl Into<i32>) -> Result<usize, ApiError> {
-    let first = first.into();
-    let first = usize::try_from(first).map_err(|_| {
-        ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
-    })?;
+    let first: usize = natural("first", first.into())?;
     if first > MAX_PAGE {
         return Err(ApiError::limit("pageSize", MAX_PAGE as u64, first as u64));
     }

@@ -7,12 +7,13 @@ use lmlang_history as history;
 use lmlang_ir::Ref;
 
 use crate::direct::Direct;
-use crate::error::{ApiError, Code};
+use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::cursor::List;
 use crate::schema::defaults::{Int, Or};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
+use crate::schema::natural::natural;
 use crate::schema::program::Program;
 use crate::schema::revision::Revision;
 use crate::schema::scalars::Text;
@@ -196,12 +197,9 @@ impl ProgramDiff {
         )]
         max_bytes: Or<Int<200_000>>,
     ) -> Option<Result<String>> {
-        let limit = match usize::try_from(max_bytes.0) {
+        let limit = match natural::<usize>("maxBytes", max_bytes.0) {
             Ok(limit) => limit,
-            Err(_) => {
-                let message = format!("`maxBytes` must not be negative, found {}", max_bytes.0);
-                return nullable(Err(ApiError::new(Code::BadRequest, message)));
-            }
+            Err(error) => return nullable(Err(error)),
         };
         nullable(budget::text(context, || self.text_within(limit)).await)
     }

@@ -41,6 +41,7 @@ pub mod map;
 pub mod module;
 pub mod mutation;
 mod named;
+mod natural;
 pub mod neighbourhood;
 pub mod node;
 pub mod ops;

@@ -34,6 +34,7 @@ use crate::schema::flows::steering::{
 use crate::schema::flows::turn::{self, TurnInput, TurnPayload};
 use crate::schema::ids::ViewId;
 use crate::schema::interactive::{self, ControlSimulationInput, SimulationPayload, StartSimulationInput};
+use crate::schema::natural::natural;
 use crate::schema::outcome::{ProposeEditOutcome, RevisionOutcome};
 use crate::schema::reverting::{self, RevertInput, RevertPayload};
 use crate::schema::token::{
@@ -539,8 +540,7 @@ async fn undo(
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
-    let steps = u64::try_from(input.steps.0)
-        .map_err(|_| ApiError::new(Code::BadRequest, "`steps` must not be negative"))?;
+    let steps: u64 = natural("steps", input.steps.0)?;
     if steps != 1 && input.to.is_some() {
         return Err(ApiError::new(Code::BadRequest, "`steps` does not go with `to`"));
     }

@@ -7,12 +7,13 @@ use lmlang_ir::graph::{self, impact as affected, subgraph};
 use lmlang_ir::{ContractRef, FuncRef, Ref, TypeRef, VarRef, text};
 
 use crate::direct::{Direct, Rows};
-use crate::error::{ApiError, Code};
+use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::defaults::{Both, Int, No, Or, Standard};
 use crate::schema::detail::Detail;
 use crate::schema::edge::{EdgeKind, FlowEdge};
 use crate::schema::function::{Contract, Function};
+use crate::schema::natural::natural;
 use crate::schema::node::ComputeNode;
 use crate::schema::scalars::Text;
 use crate::schema::storage::Storage;
@@ -145,9 +146,7 @@ pub(super) fn limit(
     max_nodes: i32,
     most: usize,
 ) -> std::result::Result<usize, ApiError> {
-    let limit = usize::try_from(max_nodes).map_err(|_| {
-        ApiError::new(Code::BadRequest, format!("`maxNodes` must not be negative, found {max_nodes}"))
-    })?;
+    let limit: usize = natural("maxNodes", max_nodes)?;
     if limit > most { Err(ApiError::limit(which, most as u64, limit as u64)) } else { Ok(limit) }
 }
 
@@ -156,9 +155,7 @@ pub(crate) fn neighbourhood(
     view: &View,
     input: NeighborhoodInput,
 ) -> std::result::Result<Subgraph, ApiError> {
-    let hops = u64::try_from(input.hops.0).map_err(|_| {
-        ApiError::new(Code::BadRequest, format!("`hops` must not be negative, found {}", input.hops.0))
-    })?;
+    let hops: u64 = natural("hops", input.hops.0)?;
     let few = u8::try_from(hops).ok().filter(|hops| *hops <= subgraph::MAX_HOPS);
     let hops = few.ok_or_else(|| ApiError::limit("hops", u64::from(subgraph::MAX_HOPS), hops))?;
     let center = input

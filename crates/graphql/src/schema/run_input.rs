@@ -12,6 +12,7 @@ use lmlang_ir::{FuncRef, Type, Value, miscounted, text};
 
 use crate::error::{ApiError, Code};
 use crate::schema::defaults::{No, Or};
+use crate::schema::natural::natural;
 use crate::schema::scalars::{Count, ValueText};
 use crate::schema::view::View;
 
@@ -283,23 +284,13 @@ impl SimulateInput {
     /// The bounds that are asked for.
     pub(crate) fn bounds(&self) -> Result<Bounds, ApiError> {
         let limits = self.limits.clone().unwrap_or_default();
-        let positive = |name: &str, given: Option<i32>| {
-            given
-                .map(|given| {
-                    u32::try_from(given).map_err(|_| {
-                        ApiError::new(
-                            Code::BadRequest,
-                            format!("`{name}` must not be negative, found {given}"),
-                        )
-                    })
-                })
-                .transpose()
-        };
+        let depth = limits.call_depth.map(|given| natural("limits.callDepth", given)).transpose()?;
+        let millis = limits.timeout_ms.map(|given| natural("limits.timeoutMs", given)).transpose()?;
         Ok(Bounds {
             fuel: limits.fuel.map(|count| count.0),
             memory_bytes: limits.memory_bytes.map(|count| count.0),
-            call_depth: positive("callDepth", limits.call_depth)?,
-            timeout: positive("timeoutMs", limits.timeout_ms)?.map(|ms| Duration::from_millis(ms.into())),
+            call_depth: depth,
+            timeout: millis.map(Duration::from_millis),
             output_bytes: limits.output_bytes.map(|count| count.0),
             trace_bytes: limits.trace_bytes.map(|count| count.0),
         })

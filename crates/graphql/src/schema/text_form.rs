@@ -4,6 +4,7 @@ use lmlang_ir::text;
 
 use crate::error::{ApiError, Code};
 use crate::schema::detail::Detail;
+use crate::schema::natural::natural;
 use crate::schema::view::View;
 
 /// The text form of a program, or of one of its modules, unless it is too long.
@@ -13,8 +14,7 @@ pub(crate) fn text_within(
     detail: Detail,
     max_bytes: i32,
 ) -> Result<String, ApiError> {
-    let limit = u64::try_from(max_bytes)
-        .map_err(|_| ApiError::new(Code::BadRequest, "`maxBytes` must not be negative"))?;
+    let limit: u64 = natural("maxBytes", max_bytes)?;
     let program = view.program();
     let module = module.map(|module| view.module_named(module)).transpose()?;
     let too_long = |actual: u64, found: &str| {

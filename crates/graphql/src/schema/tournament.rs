@@ -17,6 +17,7 @@ use crate::schema::edit_input::EditInput;
 use crate::schema::edit_request;
 use crate::schema::failure::fail;
 use crate::schema::mutation::selector;
+use crate::schema::natural::natural;
 use crate::schema::outcome::ProposeEditOutcome;
 use crate::schema::scalars::Count;
 use crate::schema::view::not_found;
@@ -120,8 +121,7 @@ pub(crate) async fn propose_many(
 ) -> Result<TournamentPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
-    let timeout = u64::try_from(input.timeout_ms.0)
-        .map_err(|_| ApiError::new(Code::BadRequest, "`timeoutMs` must not be negative").at("timeoutMs"))?;
+    let timeout: u64 = natural("timeoutMs", input.timeout_ms.0)?;
     let one = |(index, edits): (usize, Vec<EditInput>)| {
         edit_request::requests(edits).map_err(|error| {
             let path = error.data.as_ref().and_then(|data| data["path"].as_str()).unwrap_or_default();

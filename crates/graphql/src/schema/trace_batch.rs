@@ -16,6 +16,7 @@ use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::defaults::{Int, Or};
 use crate::schema::ids::GlobalId;
+use crate::schema::natural::natural;
 use crate::schema::run_outcome::{Outcome, ended};
 use crate::schema::scalars::Count;
 use crate::schema::simulation::Simulation;
@@ -92,8 +93,7 @@ impl Wanted {
         if steps > MOST_EVENTS {
             return Err(ApiError::limit("maxEvents", MOST_EVENTS as u64, steps as u64));
         }
-        let latency = u64::try_from(given.max_latency_ms.0)
-            .map_err(|_| ApiError::new(Code::BadRequest, "`maxLatencyMs` must not be negative"))?;
+        let latency: u64 = natural("maxLatencyMs", given.max_latency_ms.0)?;
         Ok(Wanted { steps, latency: Duration::from_millis(latency.min(10_000)) })
     }
 

@@ -6,7 +6,7 @@ use async_graphql::{Context, ID, InputObject, Json, SimpleObject};
 use lmlang_engine::{self as engine, Engine, StartRun, StartSession};
 
 use crate::direct::Direct;
-use crate::error::{ApiError, Code};
+use crate::error::ApiError;
 use crate::schema::call::{call, note};
 use crate::schema::defaults::{No, Or};
 use crate::schema::failure::fail;
@@ -14,6 +14,7 @@ use crate::schema::flows::flow::Flow;
 use crate::schema::flows::run::Run;
 use crate::schema::flows::session::Session;
 use crate::schema::flows::{run_id, session_id};
+use crate::schema::natural::natural;
 use crate::schema::scalars::Count;
 
 /// Begins a session.
@@ -177,14 +178,14 @@ pub(crate) async fn cancel(context: &Context<'_>, input: CancelRunInput) -> Resu
 pub(crate) async fn fork(context: &Context<'_>, input: ForkRunInput) -> Result<RunPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
-    let (run, at) = (run_id(&input.run_id)?, step("atStep", input.at_step)?);
+    let (run, at) = (run_id(&input.run_id)?, natural("atStep", input.at_step)?);
     Ok(RunPayload::of(engine, engine.fork_run(run, at, &call).await.map_err(fail)?))
 }
 
 pub(crate) async fn rewind(context: &Context<'_>, input: RewindRunInput) -> Result<RunPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
-    let (run, to) = (run_id(&input.run_id)?, step("toStep", input.to_step)?);
+    let (run, to) = (run_id(&input.run_id)?, natural("toStep", input.to_step)?);
     let (info, rewound) = engine.rewind_run(run, to, input.dry_run.0, &call).await.map_err(fail)?;
     let reverted = rewound.reverted.into_iter().map(|(_, branch, number)| match number {
         0 => branch,
@@ -211,10 +212,4 @@ pub(crate) async fn move_run(context: &Context<'_>, input: MoveRunInput) -> Resu
 /// So many milliseconds.
 pub(super) fn millis(given: Count) -> Duration {
     Duration::from_millis(given.0)
-}
-
-fn step(field: &str, given: i32) -> Result<u64, ApiError> {
-    u64::try_from(given).map_err(|_| {
-        ApiError::new(Code::BadRequest, format!("`{field}` must not be negative, found {given}")).at(field)
-    })
 }
