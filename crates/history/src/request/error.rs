@@ -274,6 +274,17 @@ impl From<EditError> for Fail {
     }
 }
 
+impl Fail {
+    /// The same of an edit that calls an argument otherwise.
+    pub(super) fn renamed(mut self, argument: &str, own: &str) -> Fail {
+        if let Fail::Errors(errors) = &mut self {
+            let first = errors.iter_mut().filter_map(|error| error.path.first_mut());
+            first.filter(|first| first.as_str() == argument).for_each(|first| own.clone_into(first));
+        }
+        self
+    }
+}
+
 impl EditError {
     pub(super) fn new(code: &'static str, field: &[&str], message: impl Into<String>) -> EditError {
         EditError {

@@ -8,10 +8,10 @@ use lmlang_ir::ops::{self, Attr, Case, Expected, Opcode, Ports};
 use lmlang_ir::text::LiteralPlace;
 use lmlang_ir::{
     FuncRef, NodeContent, NodeRef, Op, Ref, Region, RegionOwner, RegionParam, RegionRef, RegionRole, Source,
-    Use, node::MAX_PORTS,
+    Use, counted, node::MAX_PORTS,
 };
 
-use super::error::{Done, EditError, code};
+use super::error::{Done, EditError, Fail, code};
 use super::inputs::{
     AddControlEdge, AddEdge, At, InsertNode, ModifyNode, MoveNode, Remove, Rename, ReplaceUses,
 };
@@ -281,7 +281,7 @@ impl Session<'_> {
         let places = [&edit.at.region, &edit.at.before, &edit.at.after].into_iter().flatten();
         let home = places.filter_map(|place| self.home_of(place)).next();
         let (function, node) = self.node(&["ref"], &edit.of, home)?;
-        self.put(function, node, &edit.at)
+        self.put(function, node, &edit.at).map_err(|fail| fail.renamed("op", "ref"))
     }
 
     fn put(&mut self, function: FuncRef, node: NodeRef, at: &At) -> Done<()> {
@@ -306,19 +306,23 @@ impl Session<'_> {
         }
         let Some(found) = self.body(function)?.node(from) else { return Ok(()) };
         let at = match edit.branch_index {
-            None if found.op().is_terminator() => return Err(after_terminator(from).into()),
+            None if found.op().is_terminator() => {
+                return Err(Fail::from(after_terminator(from)).renamed("after", "from"));
+            }
             None => At { after: Some(from.to_string()), ..At::default() },
             Some(index) => match found.regions().get(index as usize) {
                 Some(region) => At { region: Some(region.to_string()), ..At::default() },
                 None => {
-                    let message = format!("`{from}` has {} regions", found.regions().len());
+                    let regions = counted(found.regions().len() as u64, "region", "regions");
+                    let message = format!("`{from}` has {regions}");
                     let error = EditError::new(code::NO_SUCH_EDGE, &["branchIndex"], message);
                     let expected = (0..found.regions().len().min(16)).map(|index| index.to_string());
                     return Err(error.found(index.to_string()).expected(expected).into());
                 }
             },
         };
-        self.put(function, to, &at)
+        let put = self.put(function, to, &at);
+        put.map_err(|fail| ["after", "op"].into_iter().fold(fail, |fail, place| fail.renamed(place, "to")))
     }
 
     /// Connects an input.

@@ -217,6 +217,17 @@ fn nodes_and_edges() {
         &[control("n5", "n4", None), control("n6", "n4", None), control("n4", "n5", Some(0))],
     );
     check(
+        "control_edges_of_itself",
+        &[
+            node("c", "if", &[], within("f")),
+            node("", "yield", &[], region("$c.then")),
+            control("$c", "$c", None),
+            control("$c", "n6", Some(0)),
+            EditRequest::MoveNode(MoveNode { of: "n6".into(), at: region("$c.then") }),
+            control("$c", "n5", Some(2)),
+        ],
+    );
+    check(
         "move_into_region",
         &[
             node("c", "if -> (i32)", &[], within("g")),
