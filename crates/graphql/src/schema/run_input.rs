@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lmlang_engine::{Bounds, RunRequest, Tier};
 use lmlang_interp as interp;
-use lmlang_ir::{FuncRef, Type, Value, miscounted, text};
+use lmlang_ir::{FuncRef, Scalar, Type, Value, miscounted, text};
 
 use crate::error::{ApiError, Code};
 use crate::schema::defaults::{No, Or};
@@ -236,6 +236,12 @@ pub(crate) fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> R
         (async_graphql::Value::String(text), _) => literal(text),
         (async_graphql::Value::Number(number), _) => literal(&number.to_string()),
         (async_graphql::Value::Boolean(value), _) => literal(&value.to_string()),
+        (async_graphql::Value::List(items), Type::FixedArray(_, length))
+            if items.len() != *length as usize =>
+        {
+            let message = format!("`{place}` must have {length} elements, found {}", items.len());
+            Err(misplaced(message, place.to_owned()))
+        }
         (async_graphql::Value::List(items), Type::Array(of) | Type::FixedArray(of, _)) => {
             let items = items
                 .iter()
@@ -251,11 +257,19 @@ pub(crate) fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> R
             let expected = text::print_type_name(program, None, ty);
             let example = Value::example(program, ty).map(|value| text::print_value(program, &value));
             let such = example.map(|example| format!(", such as `{example}`")).unwrap_or_default();
-            let message = format!(
-                "`{place}` must be a `{expected}` in the text form{such}, or a number, a boolean or a list"
-            );
+            let message = format!("`{place}` must be a `{expected}` in the text form{such}{}", or_json(ty));
             Err(ApiError::new(Code::BadRequest, message).at(place))
         }
+    }
+}
+
+/// What a value of a type may be in JSON, other than the text form.
+fn or_json(ty: &Type) -> &'static str {
+    match ty {
+        Type::Scalar(Scalar::Bool) => ", or a boolean",
+        Type::Scalar(_) => ", or a number",
+        Type::Array(_) | Type::FixedArray(..) => ", or a list",
+        _ => "",
     }
 }
 

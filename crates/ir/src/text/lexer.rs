@@ -194,7 +194,8 @@ impl Lexer<'_> {
                 let rest = &self.text[self.at..];
                 let length =
                     sign_length(rest).or_else(|| rest.chars().next().map(char::len_utf8)).unwrap_or(1);
-                self.bad(length, code::SYNTAX, "unexpected character");
+                let message = format!("unexpected `{}`", rest[..length].escape_debug());
+                self.bad(length, code::SYNTAX, &message);
                 let likely = rest.chars().next().map_or_else(Vec::new, likely::infix);
                 if let (Some(mistake), false) = (self.lexed.mistakes.last_mut(), likely.is_empty()) {
                     // Whoever writes one has another language in mind.

@@ -214,7 +214,12 @@ impl Naming for ValueNames<'_> {
 
 /// Reads a value of a type. The type may be written in the value or be left out.
 pub fn parse_value(program: &Program, ty: &Type, text: &str) -> Result<Value, TextError> {
-    parse_alone(text, |parser| parser.value(program, ty, 0), Ok)
+    let read = parse_alone(text, |parser| parser.value(program, ty, 0), Ok);
+    // No operator stands in a value: those that are likely in code are not meant.
+    read.map_err(|error| match error.code == code::SYNTAX && !error.candidates.is_empty() {
+        true => TextError { expected: Vec::new(), candidates: Vec::new(), ..error },
+        false => error,
+    })
 }
 
 impl Parser<'_> {

@@ -96,6 +96,7 @@ fn mistakes_in_values_have_a_place() {
     check("t2", "Point{x: 1}", "1:11: ARITY: the field `odd name` is missing");
     check("t2", "{x: 1, x: 2}", "1:8: DUPLICATE: the field `x` stands here twice");
     check("t2", "Place{x: 1}", "1:1: BAD_LITERAL: expected a value of `Point`, found one of `Place`");
+    check("i8", "+5", "1:1: SYNTAX: unexpected `+`");
     check("array<i32, 2>", "[1]", "1:1: ARITY: expected 2 elements, found 1");
     check("array<i32>", "[f64: 1]", "1:2: BAD_LITERAL: expected a value of `i32`, found one of `f64`");
     check("option<i32>", "maybe", "1:1: UNKNOWN_NAME: `option<i32>` has no variant `maybe`");
@@ -120,4 +121,10 @@ fn deep_values_print() {
     while let Value::Box(_, inner) = value {
         value = *inner;
     }
+}
+
+#[test]
+fn what_is_no_value_is_told_without_operators() {
+    let error = parse_value(&program(), &Type::Scalar(Scalar::I8), "+5").expect_err("there is no such sign");
+    assert_eq!((error.expected, error.candidates), (Vec::new(), Vec::new()));
 }

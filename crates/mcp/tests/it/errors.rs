@@ -158,7 +158,7 @@ async fn a_struct_is_not_written_in_json() {
     let run =
         json!({ "program": "shop", "function": "shop::first", "args": [{ "name": "tea", "tags": [1] }] });
     let done = world.call("simulate", run).await;
-    let example = "must be a `Item` in the text form, such as `Item{name: \"text\", tags: [1]}`, or";
+    let example = "must be a `Item` in the text form, such as `Item{name: \"text\", tags: [1]}`";
     assert!(done.text().contains(example), "{}", done.text());
 }
 
