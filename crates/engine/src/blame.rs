@@ -1,7 +1,7 @@
 //! Which edit of a change set brought a finding, and which of its arguments.
 
 use lmlang_history::request::{EditRequest, Touched};
-use lmlang_ir::{NodeRef, Program, Ref, RegionOwner, Source};
+use lmlang_ir::{NodeRef, Opcode, Program, Ref, RegionOwner, Source};
 use lmlang_verify::{Code, Diagnostic, Fact};
 
 /// The edit that brought a finding about a program, and the path of the argument that tells it.
@@ -16,16 +16,30 @@ pub(crate) fn blame(
     if let (Code::DuplicateName, Some(Fact::Text(name))) = (found.code, &found.found)
         && let Some(edit) = edits.iter().rposition(|edit| edit.named() == Some(name))
     {
-        return Some((edit, edits.get(edit)?.path(None, false)));
+        return Some((edit, vec![edits.get(edit)?.field().to_owned(), "name".to_owned()]));
     }
     if let Some(edit) = touched.edit_of(at.entity, at.port) {
-        let placed = touched.place_in(edit, at.entity).is_some();
-        return Some((edit, edits.get(edit)?.path(at.port, placed)));
+        let (given, placed) = (edits.get(edit)?, touched.place_in(edit, at.entity).is_some());
+        let path = match given {
+            // The loop itself takes the first value, each of its `continue` the next one.
+            EditRequest::AddLoopParam(_) if is_loop(program, found) => {
+                vec![given.field().to_owned(), "initial".to_owned()]
+            }
+            _ => given.path(at.port, placed),
+        };
+        return Some((edit, path));
     }
     let beside = || related(program, found).find_map(|of| touched.edit_of(of, None));
     // What is new has come with the only edit, wherever it hangs.
     let edit = beside().or((edits.len() == 1).then_some(0))?;
     Some((edit, vec![edits.get(edit)?.field().to_owned()]))
+}
+
+/// Whether a finding hangs on a loop.
+fn is_loop(program: &Program, found: &Diagnostic) -> bool {
+    let function = found.at.function.and_then(|of| program.function(of));
+    let node = function.zip(found.at.node()).and_then(|(function, of)| function.body().node(of));
+    node.is_some_and(|node| node.op().code() == Opcode::Loop)
 }
 
 /// What a finding is about besides its entity, the nearest first: what has the name, what the entity stands in, where the

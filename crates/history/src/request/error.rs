@@ -283,6 +283,16 @@ impl Fail {
         }
         self
     }
+
+    /// The same of a text that is an operator alone: what that takes stands in other arguments.
+    pub(super) fn without_operands(mut self) -> Fail {
+        if let Fail::Errors(errors) = &mut self {
+            for error in errors.iter_mut().filter(|error| error.code == lmlang_ir::text::code::SYNTAX) {
+                error.expected.push("an operator alone: what it takes stands in `inputs`".to_owned());
+            }
+        }
+        self
+    }
 }
 
 impl EditError {

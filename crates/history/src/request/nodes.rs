@@ -29,7 +29,8 @@ impl Session<'_> {
     /// Inserts a node with its regions.
     pub(super) fn insert_node(&mut self, edit: &InsertNode) -> Done<Ref> {
         let place = self.spot(&edit.at, None, What::Inner, None)?;
-        let Operator { op, params } = self.operator(&["op"], place, &edit.op)?;
+        let operator = self.operator(&["op"], place, &edit.op);
+        let Operator { op, params } = operator.map_err(Fail::without_operands)?;
         let place =
             if op.is_terminator() { self.spot(&edit.at, None, What::Terminator, None)? } else { place };
         if edit.inputs.len() > MAX_PORTS {

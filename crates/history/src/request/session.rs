@@ -106,7 +106,9 @@ impl Session<'_> {
             [] => {
                 let message = format!("there is no `{}`", shortened(text));
                 let error = EditError::new(code::UNKNOWN_REF, field, message).found(shortened(text));
-                Err(error.candidates(near_entities(&self.program, text)).into())
+                // What an edit before made is `$x`, and whoever forgets the sign means that first.
+                let made = self.names.contains_key(text).then(|| format!("${text}"));
+                Err(error.candidates(made).candidates(near_entities(&self.program, text)).into())
             }
             several => {
                 let message = format!("`{text}` is the name of more than one entity");
