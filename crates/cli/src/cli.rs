@@ -186,13 +186,20 @@ impl Cli {
                 (None, Some(_)) => Some(None),
                 (None, None) => None,
             },
-            server: self.server.clone(),
+            server: match (&self.server, self.data.is_some() || self.database_url.is_some()) {
+                (Some(url), _) => Some(Some(url.clone())),
+                // The database that is given here, not the server of another layer.
+                (None, true) => Some(None),
+                (None, false) => None,
+            },
             author: self.author.clone(),
             token: self.token.clone().map(Secret::new),
             wait: self.wait,
             ..Flags::default()
         };
         if let Command::Serve(serve) = &self.command {
+            // It asks no other server.
+            flags.server = None;
             flags.listen = serve.listen.clone();
             flags.insecure_no_auth = serve.insecure_no_auth.then_some(true);
         }

@@ -205,9 +205,9 @@ pub(crate) struct Flags {
     /// See [`Settings::database_url`]; one without a value takes another layer's away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) database_url: Option<Option<Secret>>,
-    /// See [`Settings::server`].
+    /// See [`Settings::server`]; one without a value takes another layer's away.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) server: Option<String>,
+    pub(crate) server: Option<Option<String>>,
     /// See [`Settings::listen`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) listen: Option<String>,
@@ -261,15 +261,24 @@ impl Layers {
         Layers(figment)
     }
 
-    /// Where a database is named that is not looked at because the command line names a folder: who has written to another
-    /// one than they thought has lost nothing, and does not find it.
-    pub(crate) fn passed_over(flags: &Flags) -> Option<String> {
-        if !matches!((&flags.data, &flags.database_url), (Some(_), Some(None))) {
-            return None;
+    /// What is named elsewhere and passed over because the command line names a database: who has written to another one
+    /// than they thought has lost nothing, and does not find it.
+    pub(crate) fn passed_over(flags: &Flags) -> Vec<String> {
+        let database = matches!(flags.database_url, Some(None));
+        let server = matches!(flags.server, Some(None));
+        if !database && !server {
+            return Vec::new();
         }
+        let given = if flags.data.is_some() { "--data" } else { "--database-url" };
         let below = Layers::stack(&Flags::default());
-        let named = below.0.find_value("database_url").is_ok_and(|url| url.into_string().is_some());
-        named.then(|| below.origin("database_url"))
+        let named = |name: &str| below.0.find_value(name).is_ok_and(|url| url.into_string().is_some());
+        let told = |name: &str, what: &str, done: &str| {
+            format!("`{given}` is given, so the {what} that {} names is not {done}", below.origin(name))
+        };
+        let database =
+            (database && named("database_url")).then(|| told("database_url", "database", "looked at"));
+        let server = (server && named("server")).then(|| told("server", "server", "asked"));
+        database.into_iter().chain(server).collect()
     }
 
     /// The settings.

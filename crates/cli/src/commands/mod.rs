@@ -62,9 +62,7 @@ use crate::settings::Layers;
 /// Carries a command out.
 pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
     let flags = cli.flags();
-    if let Some(origin) = Layers::passed_over(&flags) {
-        say(format!("warning: `--data` is given, so the database that {origin} names is not looked at"));
-    }
+    Layers::passed_over(&flags).iter().for_each(|told| say(format!("warning: {told}")));
     let layers = Layers::stack(&flags);
     match cli.command {
         Command::Serve(args) => serve::run(&args, &layers.settings()?, output),

@@ -61,6 +61,30 @@ fn a_folder_goes_before_a_database_that_is_named_elsewhere_and_says_so() {
 }
 
 #[test]
+fn a_database_that_is_given_goes_before_a_server_that_is_named_elsewhere() {
+    let place = imported();
+    // Nobody listens there.
+    let list = |args: &[&str]| {
+        let mut command = place.command();
+        command.args(args).args(["program", "list"]).env("LMLANG_SERVER", "http://127.0.0.1:1");
+        Done::from(command.output().expect("the binary runs"))
+    };
+    let url = format!("sqlite:{}", place.path().join(".lmlang/lmlang.db").display());
+    for (flag, value) in [("--data", ".lmlang"), ("--database-url", url.as_str())] {
+        let here = list(&[flag, value]);
+        assert!(here.code == Some(0) && here.stdout.contains("fib"), "{here:?}");
+        let warning =
+            format!("warning: `{flag}` is given, so the server that LMLANG_SERVER names is not asked\n");
+        assert_eq!(here.stderr, warning);
+    }
+    assert_ne!(list(&[]).code, Some(0));
+    let mut doctor = place.command();
+    doctor.args(["doctor", "--data", ".lmlang"]).env("LMLANG_SERVER", "http://127.0.0.1:1");
+    let doctor = Done::from(doctor.output().expect("the binary runs"));
+    assert_eq!(doctor.code, Some(0), "{doctor:?}");
+}
+
+#[test]
 fn what_comes_from_standard_input_needs_a_name() {
     let place = Place::new();
     let told = place.fails(&["import", "-"], 2, "BAD_ARGUMENT");
