@@ -404,15 +404,7 @@ pub(crate) fn refuse_taken(head: &Head, name: &str) -> Result<(), Error> {
     }
 }
 
-/// Names that are told where none is near.
-const CANDIDATES: usize = 10;
-
-/// The error of a branch that is not there, with near names, or else some of those that there are.
+/// The error of a branch that is not there.
 pub fn no_branch(head: &Head, name: &str) -> Error {
-    let names = || head.branches.iter().map(|branch| branch.name.as_str()).chain([MAIN]);
-    let mut candidates = lmlang_ir::text::nearest(name, names());
-    if candidates.is_empty() {
-        candidates.extend(names().take(CANDIDATES).map(str::to_owned));
-    }
-    Error::NotFound { what: "branch", given: name.to_owned(), candidates, retired: false }
+    Error::unnamed("branch", name, || head.branches.iter().map(|branch| branch.name.as_str()).chain([MAIN]))
 }

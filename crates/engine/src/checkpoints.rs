@@ -110,10 +110,7 @@ impl Engine {
     pub async fn delete_checkpoint(&self, open: &OpenProgram, name: &str, call: &Call) -> Result<(), Error> {
         let plan = |head: Arc<Head>, refs: RefAllocator| async move {
             if head.checkpoints.get(name).is_none() {
-                let candidates =
-                    head.checkpoints.iter().map(|checkpoint| checkpoint.name.clone()).take(10).collect();
-                let given = name.to_owned();
-                return Err(Error::NotFound { what: "checkpoint", given, candidates, retired: false });
+                return Err(no_checkpoint(&head, name));
             }
             let base = self.blank_header(RevisionKind::Checkpoint, &head, &head.main, &refs, call);
             let entry = Entry::new(Header { name: Some(name.to_owned()), ..base }, Vec::new());
@@ -121,4 +118,10 @@ impl Engine {
         };
         self.write(open, call, plan).await.map(drop)
     }
+}
+
+/// The error of a checkpoint that is not there.
+pub(crate) fn no_checkpoint(head: &Head, name: &str) -> Error {
+    let names = || head.checkpoints.iter().map(|checkpoint| checkpoint.name.as_str());
+    Error::unnamed("checkpoint", name, names)
 }

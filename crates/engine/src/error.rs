@@ -175,6 +175,20 @@ impl From<ImportError> for Error {
 }
 
 impl Error {
+    /// The error of a name that nothing of its kind has, with near ones, or else some of those that there are.
+    pub(crate) fn unnamed<'n, N: Iterator<Item = &'n str>>(
+        what: &'static str,
+        given: &str,
+        names: impl Fn() -> N,
+    ) -> Error {
+        const SOME: usize = 10;
+        let mut candidates = lmlang_ir::text::nearest(given, names());
+        if candidates.is_empty() {
+            candidates.extend(names().take(SOME).map(str::to_owned));
+        }
+        Error::NotFound { what, given: given.to_owned(), candidates, retired: false }
+    }
+
     pub(crate) fn not_found(what: &'static str, given: impl Into<String>) -> Error {
         Error::NotFound { what, given: given.into(), candidates: Vec::new(), retired: false }
     }

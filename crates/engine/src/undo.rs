@@ -6,6 +6,7 @@ use lmlang_history::line::{self, Line, NothingToDo};
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
 
+use crate::checkpoints::no_checkpoint;
 use crate::conflict::{Conflict, moved};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -173,7 +174,7 @@ impl Engine {
             },
             Way::Restore(name) => match head.checkpoints.get(name) {
                 Some(checkpoint) => (RevisionKind::Restore, checkpoint.revision),
-                None => return Err(Error::not_found("checkpoint", name)),
+                None => return Err(no_checkpoint(head, name)),
             },
         };
         let missing = || Error::not_found("revision", format!("r{number}"));
