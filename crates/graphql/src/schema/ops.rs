@@ -102,14 +102,19 @@ impl From<&'static ops::OpSpec> for OpSpec {
     }
 }
 
-/// The operators in whose name, group or documentation all the words occur; all of them without words.
+/// The operators in whose name, group or documentation all the words occur, or that are written so; all of them without words.
 pub fn search(words: Option<&str>) -> Vec<OpSpec> {
     let words: Vec<String> = words.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
     let fits = |spec: &ops::OpSpec| {
         let text = format!("{} {} {}", spec.mnemonic, spec.group.name(), spec.doc).to_lowercase();
-        words.iter().all(|word| text.contains(word))
+        words.iter().all(|word| text.contains(word) || is_written(word, spec.mnemonic))
     };
     OPS.iter().filter(|spec| fits(spec)).map(OpSpec::from).collect()
+}
+
+/// Whether a word is an operator as it stands in a text, with what it is about: `add.i64`, `array.get<i64>`.
+fn is_written(word: &str, mnemonic: &str) -> bool {
+    word.strip_prefix(mnemonic).is_some_and(|rest| rest.starts_with(['.', '<']))
 }
 
 macro_rules! opcodes {

@@ -199,7 +199,8 @@ impl Query {
     /// The operators: all, or those in whose name, group or documentation all the words occur.
     async fn ops(
         &self,
-        #[graphql(desc = "Only those with this text in their code or description.")] search: Option<String>,
+        #[graphql(desc = "Only those with these words, or those that are written so: `add.i64`.")]
+        search: Option<String>,
     ) -> Option<Vec<OpSpec>> {
         Some(ops::search(search.as_deref()))
     }
