@@ -152,7 +152,8 @@ impl TestCase {
     /// The case with an id, at a view.
     pub(crate) async fn find(view: &View, id: Uuid) -> std::result::Result<TestCase, ApiError> {
         let found = view.engine().case(view.open(), id).await.map_err(fail)?;
-        let case = found.ok_or_else(|| not_found("case", &id.to_string()))?;
+        let given = || GlobalId::Case(view.id().clone(), id).to_string();
+        let case = found.ok_or_else(|| not_found("case", &given()))?;
         TestCase::one(view, case).await
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! P            a program at the head of its main branch; P is its uuid
-//! P@r118       the same pinned at revision 118, or P@name at the head of a branch
+//! P@r118       the same pinned at revision 118, or P@name at the head of a branch, `/` and `%` in it as `%2F` and `%25`
 //! P/f7         the entity with ref f7 at that head; P@r118/f7 pinned
 //! P/r118       revision 118 itself
 //! P/c-uuid     a test case at that head; P@r118/c-uuid pinned
@@ -88,7 +88,10 @@ impl fmt::Display for ViewId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.view {
             View::Head => write!(f, "{}", self.program),
-            View::Branch(name) => write!(f, "{}@{name}", self.program),
+            // In this order, so that it reads back.
+            View::Branch(name) => {
+                write!(f, "{}@{}", self.program, name.replace('%', "%25").replace('/', "%2F"))
+            }
             View::Pinned(number) => write!(f, "{}@r{number}", self.program),
             View::Dry(id) => write!(f, "{}@dry-{}", self.program, id.simple()),
         }
@@ -115,9 +118,13 @@ impl fmt::Display for GlobalId {
 const CASE: &str = "c-";
 
 fn revision_number(text: &str) -> Option<u64> {
-    let digits = text.strip_prefix('r')?;
-    let canonical = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    canonical.then(|| digits.parse().ok()).flatten()
+    let digits = text.strip_prefix('r').filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?;
+    digits.parse().ok()
+}
+
+/// The name of a branch that stands in an id; also as people write it, who do not know how an id does.
+fn branch_name(text: &str) -> String {
+    text.replace("%2F", "/").replace("%25", "%")
 }
 
 impl FromStr for ViewId {
@@ -128,10 +135,11 @@ impl FromStr for ViewId {
         let (program, view) = match text.split_once('@') {
             None => (text, View::Head),
             Some((program, view)) => {
-                let view = match (revision_number(view), view.strip_prefix("dry-")) {
+                let dry = view.strip_prefix("dry-").and_then(|id| Uuid::try_parse(id).ok());
+                let view = match (revision_number(view), dry) {
                     (Some(number), _) => View::Pinned(number),
-                    (None, Some(id)) => View::Dry(Uuid::try_parse(id).map_err(|_| error())?),
-                    (None, None) if !view.is_empty() => View::Branch(view.to_owned()),
+                    (None, Some(id)) => View::Dry(id),
+                    (None, None) if !view.is_empty() => View::Branch(branch_name(view)),
                     (None, None) => return Err(error()),
                 };
                 (program, view)
@@ -150,33 +158,37 @@ impl FromStr for GlobalId {
     type Err = ParseIdError;
 
     fn from_str(text: &str) -> Result<GlobalId, ParseIdError> {
-        let error = || ParseIdError(text.chars().take(80).collect());
-        if let Some(id) = text.strip_prefix("S-") {
-            return Ok(GlobalId::Simulation(Uuid::try_parse(id).map_err(|_| error())?));
-        }
-        if let Some(id) = text.strip_prefix("T-") {
-            return Ok(GlobalId::Session(Uuid::try_parse(id).map_err(|_| error())?));
-        }
-        if let Some(id) = text.strip_prefix("E-") {
-            return Ok(GlobalId::Kept(Uuid::try_parse(id).map_err(|_| error())?));
-        }
-        if let Some(id) = text.strip_prefix("R-") {
-            let Some((run, asked)) = id.split_once('/') else {
-                return Ok(GlobalId::Run(Uuid::try_parse(id).map_err(|_| error())?));
-            };
-            let run = Uuid::try_parse(run).map_err(|_| error())?;
-            return Ok(GlobalId::Interrupt(run, asked.parse().map_err(|_| error())?));
-        }
-        let Some((view, entity)) = text.split_once('/') else { return Ok(GlobalId::Program(text.parse()?)) };
-        let view: ViewId = view.parse().map_err(|_| error())?;
-        if let Some(id) = entity.strip_prefix(CASE) {
-            return Ok(GlobalId::Case(view, Uuid::try_parse(id).map_err(|_| error())?));
-        }
-        match (revision_number(entity), &view.view) {
-            (Some(number), View::Head) => Ok(GlobalId::Revision(view.program, number)),
-            (Some(_), View::Branch(_) | View::Pinned(_) | View::Dry(_)) => Err(error()),
-            (None, _) => Ok(GlobalId::Entity(view, entity.parse().map_err(|_| error())?)),
-        }
+        // Only the form that we print, so that one object has one id.
+        let id = read(text).filter(|id| id.to_string() == text);
+        id.ok_or_else(|| ParseIdError(text.chars().take(80).collect()))
+    }
+}
+
+/// What a text may be the id of, however it writes numbers and names.
+fn read(text: &str) -> Option<GlobalId> {
+    let uuid = |id: &str| Uuid::try_parse(id).ok();
+    if let Some(id) = text.strip_prefix("S-") {
+        return uuid(id).map(GlobalId::Simulation);
+    }
+    if let Some(id) = text.strip_prefix("T-") {
+        return uuid(id).map(GlobalId::Session);
+    }
+    if let Some(id) = text.strip_prefix("E-") {
+        return uuid(id).map(GlobalId::Kept);
+    }
+    if let Some(id) = text.strip_prefix("R-") {
+        let Some((run, asked)) = id.split_once('/') else { return uuid(id).map(GlobalId::Run) };
+        return Some(GlobalId::Interrupt(uuid(run)?, asked.parse().ok()?));
+    }
+    let Some((view, entity)) = text.split_once('/') else { return text.parse().ok().map(GlobalId::Program) };
+    let view: ViewId = view.parse().ok()?;
+    if let Some(id) = entity.strip_prefix(CASE) {
+        return uuid(id).map(|id| GlobalId::Case(view, id));
+    }
+    match (revision_number(entity), &view.view) {
+        (Some(number), View::Head) => Some(GlobalId::Revision(view.program, number)),
+        (Some(_), View::Branch(_) | View::Pinned(_) | View::Dry(_)) => None,
+        (None, _) => entity.parse().ok().map(|of| GlobalId::Entity(view, of)),
     }
 }
 
@@ -187,7 +199,8 @@ mod tests {
     #[test]
     fn ids_read_back_as_they_print() {
         let p = "67e55044-10b1-426f-9247-bb680e5fe0c8";
-        let texts = ["", "@r118", "@feature"].map(|view| format!("{p}{view}"));
+        let texts = ["", "@r118", "@feature", "@feature%2Fx", "@100%25", "@%252F", "@dry-run"];
+        let texts = texts.map(|view| format!("{p}{view}"));
         let texts = texts.iter().flat_map(|view| [view.clone(), format!("{view}/f7"), format!("{view}/n12")]);
         for text in texts.chain([
             format!("{p}/r118"),
@@ -201,6 +214,24 @@ mod tests {
         ]) {
             assert_eq!(text.parse::<GlobalId>().expect("an id").to_string(), text);
         }
+    }
+
+    #[test]
+    fn a_branch_may_be_called_as_a_folder_is() {
+        let p = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+        for name in ["feature/x", "feature%2Fx", "%2F", "100%", "dry-run", "f7", "a/f7"] {
+            let program = p.parse().expect("a uuid");
+            let view = ViewId { program, view: View::Branch(name.to_owned()) };
+            for id in [
+                GlobalId::Program(view.clone()),
+                GlobalId::Entity(view.clone(), "f7".parse().expect("a ref")),
+            ] {
+                assert_eq!(id.to_string().parse::<GlobalId>(), Ok(id), "{name}");
+            }
+        }
+        // Who names one by hand does not know that.
+        let view: ViewId = format!("{p}@feature/x").parse().expect("a view");
+        assert_eq!(view.branch().as_deref(), Some("feature/x"));
     }
 
     #[test]
@@ -220,6 +251,10 @@ mod tests {
             &format!("{p}@"),
             &format!("{p}/"),
             &format!("{p}/q1"),
+            &format!("{p}@r01"),
+            &format!("{p}@feature/x"),
+            &format!("R-{p}/012"),
+            &format!("S-{upper}"),
             &upper,
         ];
         for text in texts {

@@ -330,7 +330,8 @@ impl Simulation {
     /// The simulation with an id.
     pub async fn find(engine: &Engine, id: Uuid) -> std::result::Result<Simulation, ApiError> {
         let found = engine.simulation(id).await.map_err(fail)?;
-        let simulation = found.ok_or_else(|| not_found("simulation", &id.to_string()))?;
+        let simulation =
+            found.ok_or_else(|| not_found("simulation", &GlobalId::Simulation(id).to_string()))?;
         Ok(Simulation::new(engine, simulation))
     }
 

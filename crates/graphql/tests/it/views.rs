@@ -103,3 +103,28 @@ async fn pages_go_on_where_they_were() {
     assert_eq!(after["checkpoints"]["nodes"], json!([{"name": "z"}]));
     assert_eq!(after["modules"]["nodes"][0]["functions"]["nodes"], json!([{"name": "far"}]));
 }
+
+#[tokio::test]
+async fn what_is_on_a_branch_is_found_by_its_id_whatever_the_branch_is_called() {
+    let world = World::new().await;
+    for name in ["feature/x", "100%", "dry-run", "f7"] {
+        let create = r#"mutation($name: String!) {
+            createBranch(input: {programId: "world", name: $name}) { branch { name } }
+        }"#;
+        world.data(create, json!({ "name": name })).await;
+        let query = r#"query($name: String) { program(name: "world", at: $name) {
+            id branch function(name: "world::total") { id body { id } nodes(first: 1) { nodes { id } } }
+        } }"#;
+        let seen = world.data(query, json!({ "name": name })).await["program"].take();
+        assert_eq!(seen["branch"], name);
+        let function = &seen["function"];
+        let ids =
+            [&seen["id"], &function["id"], &function["body"]["id"], &function["nodes"]["nodes"][0]["id"]];
+        let found =
+            world.data("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", json!({ "ids": ids })).await;
+        let found: Vec<_> = found["nodes"].as_array().into_iter().flatten().map(|node| &node["id"]).collect();
+        assert_eq!(found, ids, "{name}");
+        let query = "query($id: ID!) { program(id: $id) { branch } }";
+        assert_eq!(world.data(query, json!({ "id": seen["id"] })).await["program"]["branch"], name);
+    }
+}
