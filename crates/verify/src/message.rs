@@ -31,9 +31,11 @@ impl Diagnostic {
                 format!("the targets take different values: the last takes {expected}, another {found}")
             }
             Code::InputCount | Code::ArityMismatch => {
-                format!("{op} has {found} inputs: expected {expected}")
+                format!("{op} has {found} {}: expected {expected}", one_or_more(&found, "input", "inputs"))
             }
-            Code::RegionCount => format!("{op} owns {found} regions: expected {expected}"),
+            Code::RegionCount => {
+                format!("{op} owns {found} {}: expected {expected}", one_or_more(&found, "region", "regions"))
+            }
             Code::RegionRoleWrong => format!("the role of {this}: expected {expected}, found {found}"),
             Code::RegionParams => format!("the parameters of {this}: expected {expected}, found {found}"),
             Code::FixedLength => format!("{op} cannot change the length of {found}"),
@@ -110,6 +112,11 @@ impl Diagnostic {
     pub fn found_text(&self, program: &Program) -> Option<String> {
         Some(Words { program, of: self }.fact(self.found.as_ref()?).replace('`', ""))
     }
+}
+
+/// The word for as many as a number in words says.
+fn one_or_more<'w>(number: &str, one: &'w str, several: &'w str) -> &'w str {
+    if number == "1" { one } else { several }
 }
 
 struct Words<'a> {

@@ -9,7 +9,7 @@ use lmlang_ir::text::LiteralPlace;
 use lmlang_ir::types::Type;
 use lmlang_ir::{
     Body, ContractRef, FuncRef, ModuleRef, NodeRef, Place, Program, Ref, RefKind, RegionOwner, RegionRef,
-    Source, TypeRef, Use, VarRef,
+    Source, TypeRef, Use, VarRef, counted,
 };
 
 use super::error::{Done, EditError, Fail, code};
@@ -65,8 +65,9 @@ pub(super) fn removed_in_use(field: &[&str], (of, path): (Ref, &str), uses: Vec<
     EditError { path: field.iter().map(|part| (*part).to_owned()).collect(), message, ..error }
 }
 
-fn not_empty(of: Ref, what: &str, count: usize, named: Vec<String>) -> EditError {
-    let message = format!("`{of}` has {count} {what} in it: {}", named.join(", "));
+fn not_empty(of: Ref, (one, several): (&str, &str), count: usize, named: Vec<String>) -> EditError {
+    let inside = counted(count as u64, one, several);
+    let message = format!("`{of}` has {inside} in it: {}", named.join(", "));
     EditError::new(code::NOT_EMPTY, &["ref"], message).found(of.to_string()).candidates(named)
 }
 
@@ -100,7 +101,7 @@ impl Session<'_> {
                 && !inside.is_empty()
             {
                 let named: Vec<String> = inside.iter().take(NAMED_USES).map(NodeRef::to_string).collect();
-                in_the_way.push(not_empty(node.into(), "nodes", inside.len(), named));
+                in_the_way.push(not_empty(node.into(), ("node", "nodes"), inside.len(), named));
             }
         }
         if !in_the_way.is_empty() {
@@ -255,7 +256,7 @@ impl Session<'_> {
         if count > 0 && !edit.cascade {
             let names = inside.iter().copied().chain(modules[1..].iter().map(|module| Ref::from(*module)));
             let names: Vec<String> = names.take(NAMED_USES).map(|of| self.program.path(of)).collect();
-            return Err(not_empty(module.into(), "entities", count, names).into());
+            return Err(not_empty(module.into(), ("entity", "entities"), count, names).into());
         }
         let leaving: BTreeSet<Ref> = inside.iter().copied().collect();
         let functions: Vec<FuncRef> = inside.iter().filter_map(|of| FuncRef::try_from(*of).ok()).collect();
