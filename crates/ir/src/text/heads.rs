@@ -249,6 +249,8 @@ impl<'t> Parser<'t> {
                 self.expect(b'>')?;
                 head.attr = AttrSyntax::Indirect(table, signature);
             }
+            // What begins the next line is no label.
+            AttrKind::Exit if self.line_ends() => return Err(self.unexpected("a label")),
             AttrKind::Exit => head.attr = AttrSyntax::Exit(self.segment("a label")?),
             AttrKind::Switch => head.attr = AttrSyntax::Switch(self.switch_targets()?),
             AttrKind::Raw => {

@@ -169,7 +169,10 @@ impl Lexer<'_> {
             b' ' | b'\t' | b'\r' => self.at += 1,
             b';' if self.hides() => self.foreign_end(),
             b';' => self.comment(),
-            b'/' if self.byte(1) == b'/' => self.foreign_comment(),
+            b'/' if self.byte(1) == b'/' => self.foreign_comment("//"),
+            b'/' if self.byte(1) == b'*' => self.foreign_comment("/*"),
+            // A ref would stand right behind it.
+            b'#' if matches!(self.byte(1), b' ' | b'\t' | b'\r' | b'\n' | 0) => self.foreign_comment("#"),
             b'"' => self.quoted(Kind::Str, 0),
             b'0'..=b'9' => self.number(0),
             b'-' if self.byte(1) == b'>' => self.push(Kind::Arrow, 2),
@@ -197,6 +200,11 @@ impl Lexer<'_> {
                 let message = format!("unexpected `{}`", rest[..length].escape_debug());
                 self.bad(length, code::SYNTAX, &message);
                 let likely = rest.chars().next().map_or_else(Vec::new, likely::infix);
+                if byte == b'\''
+                    && let Some(mistake) = self.lexed.mistakes.last_mut()
+                {
+                    mistake.expected.push("a text in double quotes: `\"a\"`".to_owned());
+                }
                 if let (Some(mistake), false) = (self.lexed.mistakes.last_mut(), likely.is_empty()) {
                     // Whoever writes one has another language in mind.
                     mistake
@@ -259,11 +267,17 @@ impl Lexer<'_> {
         }
     }
 
-    /// `// ..`
-    fn foreign_comment(&mut self) {
-        self.told_once("a comment begins with `;`", "`;`", "//");
-        let rest = &self.bytes[self.at..];
-        self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    /// `// ..`, `# ..` or `/* .. */`.
+    fn foreign_comment(&mut self, sign: &str) {
+        self.told_once("a comment begins with `;`", "`;`", sign);
+        let rest = &self.text[self.at..];
+        let end = match sign {
+            "/*" => rest.find("*/").map(|at| at + "*/".len()),
+            _ => rest.find('\n'),
+        };
+        let skipped = &rest[..end.unwrap_or(rest.len())];
+        self.line_start |= skipped.contains('\n');
+        self.at += skipped.len();
     }
 
     fn word_length(&self, from: usize) -> usize {

@@ -42,6 +42,7 @@ const LOOPS: &str =
 const CHAIN: &str = "an `if` in an `else` stands in the braces of that, which has a `}` more";
 const YIELDS: &str = "a case is a region that yields its value";
 const BRACES: &str = "a case is a region in braces";
+const MESSAGE: &str = "a contract says in quotes what it means, and behind `=` what holds";
 const LABELLED: &str = "an exit of a loop names the label of it";
 
 /// Statements. Earlier ones go first.
@@ -77,6 +78,9 @@ pub(super) const FORMS: &[Form] = &[
     ),
     line("$name = $literal", &["$name = $node"], "a name is given to what an operator computes"),
     line("$name = $known", &[], ALIAS),
+    line("let $name = $rest", &["$name = $rest"], WORDLESS),
+    line("require $value", &["require \"message\" = $value"], MESSAGE),
+    line("ensure $value", &["ensure \"message\" = $value"], MESSAGE),
     line("break", &["break $label"], LABELLED),
     line("continue", &["continue $label"], LABELLED),
     looping("while $value", &["loop L {", "break_if L $not", "continue L"], LOOPS),

@@ -41,6 +41,20 @@ fn what_other_languages_write_is_one_mistake() {
         &format!("// one, two {{\n{}", body("y = add.i32 x, 1 // three (\n  // four")),
         &["1:1: SYNTAX: a comment begins with `;`"],
     );
+    let comments = "y = add.i32 x, 1 # two (\n  /* three\n  four */ z = add.i32 y, 1";
+    check_mistakes(
+        &format!("# one, it's {{\n{}", body(comments)),
+        &["1:1: SYNTAX: a comment begins with `;`"],
+    );
+    check_mistakes(
+        &body("require x > 0"),
+        &["2:3: SYNTAX: a contract says in quotes what it means, and behind `=` what holds"],
+    );
+    check_mistakes(&body("let y = add(x, 1)"), &["2:3: SYNTAX: a value has no word before its name"]);
+    check_mistakes(
+        &body("loop L {\n    break\n    continue L\n  }"),
+        &["3:5: SYNTAX: an exit of a loop names the label of it"],
+    );
     check_mistakes(
         &body("match x {\n    case 42, 43 { yield }\n    case 44 { yield }\n    default { yield }\n  }"),
         &["3:12: SYNTAX: a region is that of one case: each case has its own"],
