@@ -155,7 +155,7 @@ impl Client {
         kind: ActorKind,
     ) -> Result<Client, Error> {
         // Asked here as a server asks: who opens the database itself is recorded as well.
-        if !lmlang_server::is_author(&settings.author) {
+        if !Actor::is_name(&settings.author) {
             return Err(Error::AuthorName);
         }
         let token = settings.token.clone();

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use lmlang_engine::Error as EngineError;
 use lmlang_engine::backup::Unsound;
+use lmlang_history::log::Actor;
 use lmlang_mcp::{RpcCode, RpcError};
-use lmlang_server::NAME_BYTES;
 use lmlang_server::telemetry::LogError;
 use lmlang_store::backup::{FileError, Refused};
 use lmlang_store::{Fault, Location, OpenError, UnknownLocation};
@@ -84,7 +84,7 @@ pub(crate) enum Error {
     #[error("{0}")]
     Input(String),
     /// The author's name is none that a change can be recorded under.
-    #[error("the author's name must be one line of 1 to {} bytes", NAME_BYTES)]
+    #[error("the author's name must be one line of 1 to {} bytes", Actor::NAME_BYTES)]
     AuthorName,
     /// The token is none that a server could be shown.
     #[error("the token cannot be sent to a server")]

@@ -27,9 +27,6 @@ pub struct NewToken {
     pub expires: Option<i64>,
 }
 
-/// Bytes of the name of an author.
-const NAME_BYTES: usize = 200;
-
 /// Programs of a token.
 pub const MOST_PROGRAMS: usize = 100;
 
@@ -39,8 +36,9 @@ impl Engine {
     /// A request whose answer was lost is not to be repeated: the name is taken then, and the token is to be revoked.
     pub async fn create_token(&self, new: NewToken, by: &Actor) -> Result<(Token, Secret), Error> {
         let NewToken { name, kind, scopes, programs, expires } = new;
-        if name.trim().is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
-            return Err(Error::bad_request(format!("`name` must be one line of 1 to {NAME_BYTES} bytes")));
+        if !Actor::is_name(&name) {
+            let most = Actor::NAME_BYTES;
+            return Err(Error::bad_request(format!("`name` must be one line of 1 to {most} bytes")));
         }
         let scopes = Scopes::new(scopes).ok_or_else(|| Error::bad_request("`scopes` must not be empty"))?;
         let now = self.now();

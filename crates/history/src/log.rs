@@ -128,6 +128,17 @@ pub struct Actor {
     pub client: Option<String>,
 }
 
+impl Actor {
+    /// Bytes of a name at most.
+    pub const NAME_BYTES: usize = 200;
+
+    /// Tells whether something may be recorded under a name: one line, with something on it, of
+    /// [`NAME_BYTES`](Actor::NAME_BYTES) at most.
+    pub fn is_name(name: &str) -> bool {
+        !name.trim().is_empty() && name.len() <= Actor::NAME_BYTES && !name.chars().any(char::is_control)
+    }
+}
+
 /// The key by which a caller names a request, and what the request said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idempotency {

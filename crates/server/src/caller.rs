@@ -18,8 +18,6 @@ const KINDS: [(&str, ActorKind); 3] =
 /// The name of whoever gives none.
 const NOBODY: &str = "anonymous";
 
-/// Bytes of an author's name at most.
-pub const NAME_BYTES: usize = 200;
 /// Bytes that are kept of how a client names itself.
 const CLIENT_BYTES: usize = 200;
 
@@ -37,7 +35,9 @@ impl Who {
         match grant.token() {
             Some(token) => Who { author: Some(token.name.clone()), token: Some(token.id.clone()) },
             // A name that is refused may be of any length.
-            None => Who { author: said().map(|name| name.chars().take(NAME_BYTES).collect()), token: None },
+            None => {
+                Who { author: said().map(|name| name.chars().take(Actor::NAME_BYTES).collect()), token: None }
+            }
         }
     }
 }
@@ -82,8 +82,9 @@ pub(crate) fn granted(
 /// The author with a name and a kind, as far as they are given.
 fn named(name: Option<&str>, kind: Option<&str>, client: Option<String>) -> Result<Actor, ApiError> {
     let name = name.unwrap_or(NOBODY);
-    if !is_author(name) {
-        return Err(refused(format!("the author's name must be one line of 1 to {NAME_BYTES} bytes")));
+    if !Actor::is_name(name) {
+        let most = Actor::NAME_BYTES;
+        return Err(refused(format!("the author's name must be one line of 1 to {most} bytes")));
     }
     let kind = match kind {
         None => ActorKind::Tool,
@@ -95,11 +96,6 @@ fn named(name: Option<&str>, kind: Option<&str>, client: Option<String>) -> Resu
         }
     };
     Ok(Actor { name: name.to_owned(), kind, client })
-}
-
-/// Whether a change may be recorded under a name: one line, with something on it, of [`NAME_BYTES`] at most.
-pub fn is_author(name: &str) -> bool {
-    !name.trim().is_empty() && name.len() <= NAME_BYTES && !name.chars().any(char::is_control)
 }
 
 fn refused(message: String) -> ApiError {

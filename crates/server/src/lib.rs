@@ -28,7 +28,6 @@ mod sse;
 pub mod telemetry;
 mod ws;
 
-pub use caller::{NAME_BYTES, is_author};
 pub use config::{Admit, Backup, BackupRequest, Config, Hooks, Import, Manager, Module, Pieces, Ready};
 pub use listen::{Bound, Error, bind, serve};
 /// The surface that is served: whoever starts a server makes its executor.
