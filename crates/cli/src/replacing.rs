@@ -4,6 +4,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
 
+use lmlang_store::{folder_of, sync_folder};
 use tempfile::{Builder, NamedTempFile};
 
 /// Writes a file. What is there is replaced as a whole, or stays: the content is written beside it, and gets its name.
@@ -22,7 +23,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     part.write_all(content)?;
     part.as_file().sync_all()?;
     match part.persist(&target) {
-        Ok(_) => sync_folder(&target),
+        Ok(_) => sync_folder(folder_of(&target)),
         // Something else holds the name: it is that of a file that was mounted there.
         Err(failed) if failed.error.kind() == io::ErrorKind::ResourceBusy => fs::write(&target, content),
         Err(failed) => Err(failed.error),
@@ -34,7 +35,7 @@ fn beside(target: &Path, found: &Metadata) -> io::Result<Option<NamedTempFile>> 
     if has_other_names(found) {
         return Ok(None);
     }
-    match Builder::new().prefix(".lmlang-").suffix(".part").tempfile_in(folder(target)) {
+    match Builder::new().prefix(".lmlang-").suffix(".part").tempfile_in(folder_of(target)) {
         Ok(part) => Ok(take_over(part.as_file(), found).is_ok().then_some(part)),
         Err(error) => match error.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Ok(None),
@@ -68,22 +69,6 @@ fn take_over(part: &File, found: &Metadata) -> io::Result<()> {
 #[cfg(not(unix))]
 fn take_over(part: &File, found: &Metadata) -> io::Result<()> {
     part.set_permissions(found.permissions())
-}
-
-fn folder(of: &Path) -> &Path {
-    of.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// A file's name is on the disk when its folder is.
-#[cfg(unix)]
-pub(crate) fn sync_folder(of: &Path) -> io::Result<()> {
-    File::open(folder(of))?.sync_all()
-}
-
-/// Elsewhere a folder cannot be opened as a file, and the file system keeps names by itself.
-#[cfg(not(unix))]
-pub(crate) fn sync_folder(_of: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(all(test, unix))]

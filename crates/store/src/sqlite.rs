@@ -1,6 +1,6 @@
 //! A SQLite file: finding it, judging it, bringing it to the newest schema.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ use sea_orm::{
 use crate::aside::Aside;
 use crate::entity_values;
 use crate::fault::Fault;
+use crate::folder::{folder_of, sync_folder};
 use crate::location::Location;
 use crate::lock::{Lock, LockError};
 use crate::open::{self, OpenError, Ready, Schema, without_upkeep};
@@ -68,10 +69,7 @@ fn failed(path: &Path, source: Fault) -> OpenError {
 fn locate(path: &Path) -> Result<(PathBuf, PathBuf), OpenError> {
     let refused = |source| OpenError::Path { path: path.to_owned(), source };
     let name = path.file_name().ok_or_else(|| refused(io::ErrorKind::IsADirectory.into()))?;
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        Some(_) | None => Path::new("."),
-    };
+    let folder = folder_of(path);
     fs::create_dir_all(folder).map_err(refused)?;
     let folder = folder.canonicalize().map_err(refused)?;
     match path.canonicalize() {
@@ -134,18 +132,6 @@ async fn migrate(path: &Path) -> Result<(), Fault> {
     transaction.execute_unprepared(&format!("PRAGMA application_id = {APPLICATION_ID}")).await?;
     transaction.commit().await?;
     db.close().await?;
-    Ok(())
-}
-
-/// A file's name is durable when its folder is.
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Elsewhere a folder cannot be opened as a file, and the file system keeps names by itself.
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -12,13 +12,13 @@ use lmlang_store::backup::{
     BackupFile, Contents, Fate, LoadError as StoreLoadError, Part as Beside, PartsInFile, Plan, Planned,
     PlannedPart,
 };
+use lmlang_store::{folder_of, sync_folder};
 use serde_json::{Value, json};
 
 use crate::client::{selector, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, bar, columns, counted, say};
-use crate::replacing::sync_folder;
 use crate::session::{Missing, block_on, open_alone};
 use crate::settings::Settings;
 
@@ -315,7 +315,7 @@ impl Part {
             Target::Name(target) => {
                 fs::rename(&self.path, target)?;
                 self.whole = true;
-                return sync_folder(target);
+                return sync_folder(folder_of(target));
             }
             Target::Into(target) => Box::new(File::options().write(true).open(target)?),
             Target::Stdout => Box::new(io::stdout().lock()),
