@@ -6,7 +6,8 @@
 //!
 //! Read [`ask`] for what a tool asks, [`tool`] for what one is, `tools` for each of them, [`reply`] for how an answer is
 //! made to fit, [`failure`] for what can go wrong, then [`desk`], where a call comes in and a result goes out. [`service`]
-//! speaks MCP over it, [`stdio`] reads lines and [`http`] requests.
+//! speaks MCP over it, [`stdio`] reads lines and [`http`] requests. [`waiting`] is for whoever
+//! else shows runs.
 
 pub mod ask;
 pub mod desk;
@@ -14,6 +15,7 @@ pub mod failure;
 pub mod http;
 pub mod stdio;
 pub mod tool;
+pub mod waiting;
 
 mod arguments;
 mod budget;

@@ -12,6 +12,7 @@ use crate::arguments::{schema, typed};
 use crate::failure::{Failure, RpcError};
 use crate::reply::Reply;
 use crate::tool::{Call, Effect, Tool};
+use crate::waiting::waited_for;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -201,18 +202,11 @@ async fn shown(call: &Call, run: &str) -> Result<Reply, Failure> {
 
 /// What a run asks, or those that it waits for.
 fn open(run: &Value) -> Vec<&Value> {
-    let mut known = vec![text(run, "id")];
-    let mut asked: Vec<&Value> = items(&run["interrupts"]).collect();
     let runs: Vec<&Value> = items(&run["session"]["runs"]["nodes"]).collect();
-    // The newest stand first, and whoever waits is older than what it waits for.
-    for of in runs.into_iter().rev() {
-        if known.contains(&text(&of["parent"], "id")) {
-            known.push(text(of, "id"));
-            asked.extend(items(&of["interrupts"]));
-        }
-    }
-    asked.retain(|of| text(of, "status") == "OPEN");
-    asked
+    let others = waited_for(text(run, "id"), runs, |of| text(of, "id"), |of| of["parent"]["id"].as_str());
+    let asking = std::iter::once(run).chain(others);
+    let asked = asking.flat_map(|of| items(&of["interrupts"]));
+    asked.filter(|of| text(of, "status") == "OPEN").collect()
 }
 
 fn told(run: &Value) -> Reply {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lmlang_mcp::waiting::waited_for;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -266,16 +267,10 @@ pub(super) fn trace(spans: &[Value]) -> String {
 impl Run {
     /// Takes over what runs ask that it waits for, and what those wait for.
     pub(super) fn take_over(&mut self) {
-        let mut known = vec![self.id.clone()];
-        let mut rest = std::mem::take(&mut self.session.runs.nodes);
-        // The newest stand first, and whoever waits is older than what it waits for.
-        rest.reverse();
-        for run in rest {
-            if run.parent.is_some_and(|parent| known.contains(&parent.id)) {
-                known.push(run.id);
-                self.interrupts.extend(run.interrupts);
-            }
-        }
+        let runs = std::mem::take(&mut self.session.runs.nodes);
+        let others =
+            waited_for(&self.id, runs, |of| &of.id, |of| of.parent.as_ref().map(|parent| parent.id.as_str()));
+        self.interrupts.extend(others.into_iter().flat_map(|of| of.interrupts));
     }
 
     /// Whether something is asked.
