@@ -19,6 +19,7 @@ mod ends;
 mod error;
 mod events;
 mod exit;
+mod failures;
 mod fields;
 mod findings;
 mod folder;

@@ -8,8 +8,8 @@ use crate::breaking::{self, Attempt, SearchArgs};
 use crate::diagnostics::{Problem, Weight, check, is_wrong, show, unassigned};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::failures::Failures;
 use crate::output::{Form, Output, counted, say};
-use crate::report;
 use crate::source::Source;
 
 /// Which files.
@@ -44,17 +44,9 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
-    let (mut reports, mut unread) = (Vec::new(), None);
+    let (mut reports, mut failures) = (Vec::new(), Failures::new(output));
     for path in &args.files {
-        let source = match Source::read(path) {
-            Ok(source) => source,
-            Err(error) => {
-                // The others are looked at all the same.
-                report(&error, output);
-                unread = unread.or(Some(error.exit()));
-                continue;
-            }
-        };
+        let Some(source) = failures.past(Source::read(path)) else { continue };
         let (read, mut diagnostics) = check(&source);
         if let Some(read) = read.as_ref().filter(|_| args.unassigned) {
             diagnostics.extend(unassigned(read));
@@ -83,7 +75,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
             attempts,
         });
     }
-    if let (Some(exit), true) = (unread, reports.is_empty()) {
+    if let (Some(exit), true) = (failures.exit(), reports.is_empty()) {
         return Ok(exit);
     }
     let wrong = reports.iter().filter(|report| !report.ok).count();
@@ -91,7 +83,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
         Form::Json => output.json(&reports)?,
         Form::Text => say(summary(&reports)),
     }
-    Ok(unread.unwrap_or(if wrong == 0 { Exit::Success } else { Exit::Verification }))
+    Ok(failures.exit().unwrap_or(if wrong == 0 { Exit::Success } else { Exit::Verification }))
 }
 
 fn summary(reports: &[Report]) -> String {

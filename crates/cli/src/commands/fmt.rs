@@ -12,8 +12,8 @@ use serde_json::json;
 use crate::diagnostics::{Problem, refuse};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::failures::Failures;
 use crate::output::{Output, counted, say};
-use crate::report;
 use crate::source::{Source, write};
 
 /// Which files.
@@ -31,17 +31,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
-    let (mut changed, mut wrong, mut failed) = (Vec::new(), false, None);
+    let (mut changed, mut wrong, mut failures) = (Vec::new(), false, Failures::new(output));
     for path in &args.files {
-        let source = match Source::read_text(path) {
-            Ok(source) => source,
-            Err(error) => {
-                // The others are laid out all the same.
-                report(&error, output);
-                failed = failed.or(Some(error.exit()));
-                continue;
-            }
-        };
+        let Some(source) = failures.past(Source::read_text(path)) else { continue };
         let formatted = match format(&source.text, args.refs) {
             Ok(formatted) => formatted,
             Err(mistakes) => {
@@ -54,18 +46,12 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
         let through = path == Path::new("-") && !args.check;
         if through {
             output.data(&json!({ "text": formatted }), || formatted.clone())?;
-        } else if formatted != source.text {
-            if !args.check
-                && let Err(error) = write(path, &formatted)
-            {
-                report(&error, output);
-                failed = failed.or(Some(error.exit()));
-                continue;
-            }
+        } else if formatted != source.text && (args.check || failures.past(write(path, &formatted)).is_some())
+        {
             changed.push(source.name());
         }
     }
-    if let (Some(exit), true) = (failed, changed.is_empty()) {
+    if let (Some(exit), true) = (failures.exit(), changed.is_empty()) {
         return Ok(exit);
     }
     if args.check || args.files != [Path::new("-")] {
@@ -76,7 +62,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     if !args.check && !changed.is_empty() {
         say(format_args!("wrote {}", counted(changed.len() as u64, "file", "files")));
     }
-    Ok(match (failed, wrong, args.check && !changed.is_empty()) {
+    Ok(match (failures.exit(), wrong, args.check && !changed.is_empty()) {
         (Some(exit), ..) => exit,
         (None, true, _) => Exit::Verification,
         (None, false, true) => Exit::Failure,
