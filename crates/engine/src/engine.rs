@@ -23,7 +23,7 @@ use crate::events::Event;
 use crate::feed::Feed;
 use crate::flows::Flows;
 use crate::keyring::Keyring;
-use crate::manager::Kept;
+use crate::manager::ManagerState;
 use crate::opening::threads;
 use crate::places::Share;
 use crate::sealed::CursorSecret;
@@ -66,7 +66,7 @@ pub(crate) struct Inner {
     /// Held while entities are changed: writers of this process take turns.
     pub(crate) entities: tokio::sync::Mutex<()>,
     /// What the built-in Manager keeps.
-    pub(crate) manager: Kept,
+    pub(crate) manager: ManagerState,
     /// A permit for each question about entities that is being answered.
     pub(crate) entity_questions: Arc<Semaphore>,
     /// The events of all programs.
@@ -144,7 +144,7 @@ impl Engine {
             backups: Arc::new(Semaphore::new(1)),
             catalog: tokio::sync::Mutex::default(),
             entities: tokio::sync::Mutex::default(),
-            manager: Kept::default(),
+            manager: ManagerState::default(),
             entity_questions: Arc::new(Semaphore::new(entities::PARALLEL)),
             feed,
             keyring: Keyring::default(),

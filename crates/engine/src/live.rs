@@ -13,14 +13,14 @@ pub(crate) struct Live<T>(Arc<Shared<T>>);
 
 #[derive(Debug)]
 struct Shared<T> {
-    kept: Mutex<Kept<T>>,
+    backlog: Mutex<Backlog<T>>,
     wake: watch::Sender<()>,
     most: usize,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Kept<T> {
+struct Backlog<T> {
     /// With what each weighs, oldest first.
     items: VecDeque<(T, usize)>,
     bytes: usize,
@@ -29,7 +29,7 @@ struct Kept<T> {
     listeners: usize,
 }
 
-impl<T> Kept<T> {
+impl<T> Backlog<T> {
     fn end(&self) -> u64 {
         self.gone + self.items.len() as u64
     }
@@ -45,38 +45,38 @@ impl<T> Kept<T> {
 impl<T: Clone> Live<T> {
     /// Keeps so many at most, of so many bytes altogether.
     pub(crate) fn new(most: usize, bytes: usize) -> Live<T> {
-        let kept = Kept { items: VecDeque::new(), bytes: 0, gone: 0, listeners: 0 };
-        Live(Arc::new(Shared { kept: Mutex::new(kept), wake: watch::Sender::new(()), most, bytes }))
+        let backlog = Backlog { items: VecDeque::new(), bytes: 0, gone: 0, listeners: 0 };
+        Live(Arc::new(Shared { backlog: Mutex::new(backlog), wake: watch::Sender::new(()), most, bytes }))
     }
 
     /// Tells those who listen; `bytes` is what keeping it takes, about.
     pub(crate) fn tell(&self, item: T, bytes: usize) {
-        let mut kept = self.0.kept();
-        if kept.listeners == 0 {
+        let mut backlog = self.0.backlog();
+        if backlog.listeners == 0 {
             return;
         }
-        kept.items.push_back((item, bytes));
-        kept.bytes += bytes;
-        while kept.items.len() > self.0.most || kept.bytes > self.0.bytes {
-            kept.drop_first();
+        backlog.items.push_back((item, bytes));
+        backlog.bytes += bytes;
+        while backlog.items.len() > self.0.most || backlog.bytes > self.0.bytes {
+            backlog.drop_first();
         }
-        drop(kept);
+        drop(backlog);
         self.0.wake.send_replace(());
     }
 
     /// Hears what is told from now on.
     pub(crate) fn listen(&self) -> Listener<T> {
-        let mut kept = self.0.kept();
-        kept.listeners += 1;
-        let next = kept.end();
-        drop(kept);
+        let mut backlog = self.0.backlog();
+        backlog.listeners += 1;
+        let next = backlog.end();
+        drop(backlog);
         Listener { shared: Arc::clone(&self.0), next, wake: self.0.wake.subscribe() }
     }
 }
 
 impl<T> Shared<T> {
-    fn kept(&self) -> MutexGuard<'_, Kept<T>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn backlog(&self) -> MutexGuard<'_, Backlog<T>> {
+        self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -106,13 +106,13 @@ impl<T: Clone> Listener<T> {
     }
 
     fn take(&mut self) -> Option<Result<T, Behind>> {
-        let kept = self.shared.kept();
-        if self.next < kept.gone {
-            self.next = kept.gone;
+        let backlog = self.shared.backlog();
+        if self.next < backlog.gone {
+            self.next = backlog.gone;
             return Some(Err(Behind));
         }
-        let index = usize::try_from(self.next - kept.gone).ok()?;
-        let (item, _) = kept.items.get(index)?;
+        let index = usize::try_from(self.next - backlog.gone).ok()?;
+        let (item, _) = backlog.items.get(index)?;
         self.next += 1;
         Some(Ok(item.clone()))
     }
@@ -120,10 +120,10 @@ impl<T: Clone> Listener<T> {
 
 impl<T> Drop for Listener<T> {
     fn drop(&mut self) {
-        let mut kept = self.shared.kept();
-        kept.listeners -= 1;
-        while kept.listeners == 0 && !kept.items.is_empty() {
-            kept.drop_first();
+        let mut backlog = self.shared.backlog();
+        backlog.listeners -= 1;
+        while backlog.listeners == 0 && !backlog.items.is_empty() {
+            backlog.drop_first();
         }
     }
 }

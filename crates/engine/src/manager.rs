@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 8;
 
 /// What is kept, as this process last saw it.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct ManagerState {
     /// Held while something is changed: writers of this process take turns.
     turn: tokio::sync::Mutex<()>,
     newest: tokio::sync::Mutex<(u64, Arc<Manager>)>,

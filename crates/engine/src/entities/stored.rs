@@ -39,22 +39,22 @@ pub(crate) struct Stored {
     begun: Instant,
     closing: CancellationToken,
     /// The edges at nodes that have more than a page of them, in order: they are read page by page, between others.
-    kept: Mutex<HashMap<Asked, Arc<Kept>>>,
+    orders: Mutex<HashMap<Asked, Arc<EdgeOrder>>>,
 }
 
 /// The edges at a node in order, and where each of them stands; none, where there are too many.
 #[derive(Debug, Default)]
-struct Kept {
+struct EdgeOrder {
     ids: Vec<Uuid>,
     /// The places of ids, in the order of ids.
     places: Vec<u32>,
 }
 
-impl Kept {
-    fn new(ids: Vec<Uuid>) -> Kept {
+impl EdgeOrder {
+    fn new(ids: Vec<Uuid>) -> EdgeOrder {
         let mut places: Vec<u32> = (0..).take(ids.len()).collect();
         places.sort_unstable_by_key(|place| ids[*place as usize]);
-        Kept { ids, places }
+        EdgeOrder { ids, places }
     }
 
     /// Those behind one, if that is among them.
@@ -67,8 +67,8 @@ impl Kept {
 impl Stored {
     /// Must be called within a runtime, which does the reading from then on.
     pub(crate) fn new(view: EntitiesThen, closing: &CancellationToken) -> Self {
-        let kept = Mutex::default();
-        Self { view, runtime: Handle::current(), begun: Instant::now(), closing: closing.clone(), kept }
+        let orders = Mutex::default();
+        Self { view, runtime: Handle::current(), begun: Instant::now(), closing: closing.clone(), orders }
     }
 
     /// Waits for an answer, if there is time left.
@@ -111,19 +111,20 @@ impl Stored {
         after: &Hop,
     ) -> Result<Option<Page<Hop>>, Error> {
         let asked = (of.id, end == RelationEnd::Source, types.to_vec());
-        let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&asked).cloned();
-        let kept = match known {
-            Some(kept) => kept,
+        let known = self.orders.lock().unwrap_or_else(PoisonError::into_inner).get(&asked).cloned();
+        let order = match known {
+            Some(order) => order,
             None => {
                 let of = Uuid::from_bytes(of.id.0);
                 let ids = self.ask(self.view.neighbour_ids(of, end, kinds, MOST_KEPT as u64 + 1))?;
-                let kept = Arc::new(if ids.len() > MOST_KEPT { Kept::default() } else { Kept::new(ids) });
-                let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-                all.insert(asked, Arc::clone(&kept));
-                kept
+                let order =
+                    Arc::new(if ids.len() > MOST_KEPT { EdgeOrder::default() } else { EdgeOrder::new(ids) });
+                let mut all = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+                all.insert(asked, Arc::clone(&order));
+                order
             }
         };
-        let Some(behind) = kept.behind(Uuid::from_bytes(after.edge.id.0)) else { return Ok(None) };
+        let Some(behind) = order.behind(Uuid::from_bytes(after.edge.id.0)) else { return Ok(None) };
         let some = &behind[..behind.len().min(PAGE)];
         let rows = self.ask(self.view.neighbours_by(end, some))?;
         let mut rows: HashMap<Uuid, _> = rows.into_iter().map(|row| (row.0.id, row)).collect();
@@ -280,13 +281,13 @@ mod tests {
     fn a_place_is_found_as_by_looking_through() {
         let scattered = |number: u128| number.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
         let ids: Vec<Uuid> = (0..1_000).map(scattered).map(Uuid::from_u128).collect();
-        let kept = Kept::new(ids.clone());
+        let order = EdgeOrder::new(ids.clone());
         for id in &ids {
             let looked = ids.iter().position(|known| known == id).map(|at| &ids[at + 1..]);
-            assert_eq!(kept.behind(*id), looked);
+            assert_eq!(order.behind(*id), looked);
         }
-        assert_eq!(kept.behind(Uuid::max()), None);
-        assert_eq!(Kept::default().behind(ids[0]), None);
+        assert_eq!(order.behind(Uuid::max()), None);
+        assert_eq!(EdgeOrder::default().behind(ids[0]), None);
     }
 
     /// A page of a hub is the one that the database finds when it puts all relations in order for it.

@@ -25,13 +25,13 @@ const WRITTEN: u64 = 512;
 
 /// The newest snapshot of a run that was made, stored or not.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct LastSnapshot {
     /// The entry after which the run stood so; 0 without one.
     after: u64,
     bytes: u64,
 }
 
-impl Kept {
+impl LastSnapshot {
     /// The snapshot that is to be stored with an entry after which a run stands so, if it is time for one. `definition` tells what
     /// it is a run of.
     pub(crate) fn due(&mut self, run: &Run, entry: &Entry, definition: &[u8]) -> Option<RunSnapshot> {
@@ -41,13 +41,13 @@ impl Kept {
         }
         if matches!(entry.what, What::Rewound { to, .. } if to < self.after) {
             // What was kept since counts for nothing.
-            *self = Kept::default();
+            *self = LastSnapshot::default();
         }
         if run.last().saturating_sub(self.after) < EVERY.max(self.bytes / WRITTEN) {
             return None;
         }
         let payload = coding::encode_snapshot(&run.snapshot())?;
-        *self = Kept { after: run.last(), bytes: payload.len() as u64 };
+        *self = LastSnapshot { after: run.last(), bytes: payload.len() as u64 };
         let fits = self.bytes <= SHARE.saturating_mul(self.after);
         fits.then(|| RunSnapshot { number: self.after, definition: definition.to_vec(), payload })
     }
@@ -60,12 +60,12 @@ impl Engine {
         run: Uuid,
         flow: &Arc<Flow>,
         definition: &[u8],
-    ) -> Result<Result<(Run, Kept), Corrupt>, Error> {
+    ) -> Result<Result<(Run, LastSnapshot), Corrupt>, Error> {
         if let Some(resumed) = self.resumed(run, flow, definition).await? {
             return Ok(Ok(resumed));
         }
         let journal = self.journal_of(run).await?;
-        Ok(Run::replay(flow, &journal).map(|run| (run, Kept::default())))
+        Ok(Run::replay(flow, &journal).map(|run| (run, LastSnapshot::default())))
     }
 
     /// The same, of a run with a snapshot that counts.
@@ -74,7 +74,7 @@ impl Engine {
         run: Uuid,
         flow: &Arc<Flow>,
         definition: &[u8],
-    ) -> Result<Option<(Run, Kept)>, Error> {
+    ) -> Result<Option<(Run, LastSnapshot)>, Error> {
         let Some(stored) = self.store().run_snapshot(run).await? else { return Ok(None) };
         if stored.definition != definition {
             return Ok(None);
@@ -88,9 +88,9 @@ impl Engine {
             }
         };
         let tail = self.journal_after(run, stored.number).await?;
-        let kept = Kept { after: stored.number, bytes: stored.payload.len() as u64 };
+        let last = LastSnapshot { after: stored.number, bytes: stored.payload.len() as u64 };
         match Run::resume(flow, snapshot, &tail) {
-            Ok(resumed) => Ok(resumed.map(|resumed| (resumed, kept))),
+            Ok(resumed) => Ok(resumed.map(|resumed| (resumed, last))),
             // The whole journal tells what is wrong, if anything is.
             Err(error) => {
                 tracing::warn!(%run, %error, "a run does not go on from its snapshot");
@@ -113,12 +113,12 @@ mod tests {
             .node(NodeSpec::task("again", &["again"], "").at_most(u32::MAX))
             .channel("said", Reducer::Append { most: 1_000 }, json!([]));
         let mut run = Run::new(Arc::new(Flow::new(definition).expect("it makes sense")));
-        let (mut kept, mut stored) = (Kept::default(), Vec::new());
+        let (mut last, mut stored) = (LastSnapshot::default(), Vec::new());
         let mut what = What::Started(Update::none());
         for round in 0..rounds {
             let entry = Entry { number: round + 1, time: 0, what };
             run.take(&entry).expect("it follows");
-            let snapshot = kept.due(&run, &entry, &[]);
+            let snapshot = last.due(&run, &entry, &[]);
             stored.extend(snapshot.map(|snapshot| (snapshot.number, snapshot.payload.len() as u64)));
             let task = run.tasks().next().expect("it goes on");
             let step = Step::next("again", Update::none().with("said", said(round)));
@@ -152,7 +152,7 @@ mod tests {
             let entry = Entry { number: 81, time: 0, what: rewound(to) };
             let journal = [&journal[..], std::slice::from_ref(&entry)].concat();
             let run = Run::replay(&flow, &journal).expect("it follows");
-            Kept { after: 70, bytes: 10 }.due(&run, &entry, &[]).map(|snapshot| snapshot.number)
+            LastSnapshot { after: 70, bytes: 10 }.due(&run, &entry, &[]).map(|snapshot| snapshot.number)
         };
         assert_eq!([back(70), back(69)], [None, Some(81)]);
     }

@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::flows::code::{FlowCode, Halt};
 use crate::flows::coding;
-use crate::flows::keeping::Kept;
+use crate::flows::keeping::LastSnapshot;
 use crate::flows::spans::hex;
 use crate::flows::starting::Given;
 use crate::flows::told::Passing;
@@ -56,7 +56,7 @@ pub(crate) struct LiveRun {
     /// How it stands by its row, once this process has written that. Changed with the machine held.
     row: std::sync::Mutex<Option<RunStanding>>,
     /// Its newest snapshot. Changed with the machine held.
-    kept: std::sync::Mutex<Kept>,
+    snapshot: std::sync::Mutex<LastSnapshot>,
     /// Held by whoever executes it.
     pub(crate) driving: Arc<Mutex<()>>,
     /// What effects were asked whose receipts are being stored, for a tracer that wants it.
@@ -181,7 +181,7 @@ impl LiveRun {
         // Afterwards: a moving that this sees was not in the journal yet.
         let row = engine.store().run(self.id).await?.ok_or_else(|| Error::not_found("run", self.id))?;
         self.is_one_of(&row)?;
-        (*machine, *self.kept()) = folded.map_err(|error| damaged(self.id, 0, error))?;
+        (*machine, *self.snapshot()) = folded.map_err(|error| damaged(self.id, 0, error))?;
         self.unsure.store(false, Ordering::Relaxed);
         Ok(())
     }
@@ -223,7 +223,7 @@ impl LiveRun {
             }
             _ => machine.take(&entry).map_err(damaged)?,
         }
-        let snapshot = self.kept().due(machine, &entry, &self.definition);
+        let snapshot = self.snapshot().due(machine, &entry, &self.definition);
         let begins = self.begins(engine, &entry).await?;
         let standing = standing(machine, now);
         // What becomes of the row is not known before the answer is there.
@@ -263,8 +263,8 @@ impl LiveRun {
         Ok(Some(entry.number))
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn snapshot(&self) -> MutexGuard<'_, LastSnapshot> {
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn row(&self) -> MutexGuard<'_, Option<RunStanding>> {
@@ -443,7 +443,7 @@ impl Engine {
         &self,
         row: &lmlang_store::Run,
         flow: &Arc<Flow>,
-    ) -> Result<Result<(Run, Kept), Corrupt>, Error> {
+    ) -> Result<Result<(Run, LastSnapshot), Corrupt>, Error> {
         let folded = self.folded(row.id, flow, &row.definition).await?;
         let is_whole = folded.as_ref().is_ok_and(|(run, _)| run.last() >= row.standing.last);
         match is_whole || self.store().run(row.id).await?.is_some() {
@@ -475,7 +475,7 @@ impl Engine {
         let flow = self.flow_of(&row).await?;
         let code = self.code_of(&flow);
         let folded = self.folded_row(&row, &flow).await?;
-        let (machine, kept) = folded.map_err(|error| damaged(id, 0, error))?;
+        let (machine, snapshot) = folded.map_err(|error| damaged(id, 0, error))?;
         let live = LiveRun {
             id,
             session: row.session,
@@ -489,7 +489,7 @@ impl Engine {
             made: row.made.0,
             machine: Mutex::new(machine),
             row: std::sync::Mutex::default(),
-            kept: std::sync::Mutex::new(kept),
+            snapshot: std::sync::Mutex::new(snapshot),
             driving: Arc::default(),
             asked: std::sync::Mutex::default(),
             kicks: AtomicU64::new(0),

@@ -35,12 +35,12 @@ fn what_is_kept_is_bounded_by_number_and_by_bytes() {
     assert_eq!(heard(&mut listener), [None, Some(7)]);
     // What is too large by itself is not kept at all.
     live.tell(8, 101);
-    assert_eq!(live.0.kept().bytes, 0);
+    assert_eq!(live.0.backlog().bytes, 0);
     live.tell(9, 100);
     assert_eq!(heard(&mut listener), [None, Some(9)]);
     drop(listener);
-    let kept = live.0.kept();
-    assert_eq!((kept.bytes, kept.items.len()), (0, 0));
+    let backlog = live.0.backlog();
+    assert_eq!((backlog.bytes, backlog.items.len()), (0, 0));
 }
 
 #[tokio::test]
