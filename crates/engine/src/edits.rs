@@ -60,11 +60,9 @@ pub enum Outcome {
     Conflict(Conflict),
 }
 
-/// An applied change set.
+/// An applied change set. It has states of the program, and does not keep that open: it may be remembered for a while.
 #[derive(Clone, Debug)]
 pub struct Applied {
-    /// The program.
-    pub program: OpenProgram,
     /// Whether it is stored: not for a dry run.
     pub committed: bool,
     /// Whether the edits change nothing. Then a revision is made only as the record of an idempotency key; without one, `after`
@@ -181,7 +179,7 @@ impl Engine {
             return Ok(
                 match self.plan_edits(&open, base.clone()?, Arc::new(proposal), &head, refs, call).await? {
                     Err(refusal) => refusal,
-                    Ok((next, _, after)) => next.applied(open, false, after),
+                    Ok((next, _, after)) => next.applied(false, after),
                 },
             );
         }
@@ -196,7 +194,7 @@ impl Engine {
                     // A key is known by its entry, which is made for that.
                     Ok((next, ..)) if next.unchanged && call.idempotency.is_none() => {
                         let newest = Arc::clone(&next.before);
-                        Plan::Leave(next.applied(open.clone(), true, newest))
+                        Plan::Leave(next.applied(true, newest))
                     }
                     Ok((next, entry, after)) => {
                         let refs = next.refs.clone();
@@ -206,7 +204,7 @@ impl Engine {
             }
         };
         match self.write(&open, call, plan).await? {
-            Written::Stored((next, after)) => Ok(next.applied(open, true, after)),
+            Written::Stored((next, after)) => Ok(next.applied(true, after)),
             Written::Left(outcome @ Outcome::Applied(_)) => Ok(outcome),
             Written::Left(outcome) => {
                 let told = if text > TOLD_TEXT { outcome.without_state() } else { outcome.clone() };
@@ -227,7 +225,7 @@ impl Engine {
                         Err(error) => return Err(error),
                     },
                 };
-                self.first_answer(open, base, number).await
+                self.first_answer(&open, base, number).await
             }
         }
     }
@@ -346,16 +344,15 @@ impl Engine {
     }
 
     /// Answers a repeated request with what the first one led to.
-    async fn first_answer(&self, open: OpenProgram, base: Base, number: u64) -> Result<Outcome, Error> {
+    async fn first_answer(&self, open: &OpenProgram, base: Base, number: u64) -> Result<Outcome, Error> {
         let missing = || Error::not_found("revision", format!("r{number}"));
-        let after = self.state(&open, number).await?.ok_or_else(missing)?;
+        let after = self.state(open, number).await?.ok_or_else(missing)?;
         let parent = after.entry.parents.first().copied().ok_or_else(missing)?;
-        let before = self.state(&open, parent).await?.ok_or_else(missing)?;
-        let entry = Entry { header: Arc::clone(&after.entry), edits: self.edits(&open, number).await? };
+        let before = self.state(open, parent).await?.ok_or_else(missing)?;
+        let entry = Entry { header: Arc::clone(&after.entry), edits: self.edits(open, number).await? };
         let (unchanged, created) = (entry.edits.is_empty(), entry.created());
-        let rebased_over = self.since(&open, &base, &before).await?;
-        let (program, committed) = (open, true);
-        Ok(Outcome::Applied(Applied { program, committed, unchanged, rebased_over, before, after, created }))
+        let rebased_over = self.since(open, &base, &before).await?;
+        Ok(Outcome::Applied(Applied { committed: true, unchanged, rebased_over, before, after, created }))
     }
 }
 
@@ -382,9 +379,9 @@ struct Prepared {
 
 impl Prepared {
     /// What became of the change set.
-    fn applied(self, program: OpenProgram, committed: bool, after: Arc<Revision>) -> Outcome {
+    fn applied(self, committed: bool, after: Arc<Revision>) -> Outcome {
         let Prepared { before, unchanged, created, rebased_over, .. } = self;
-        Outcome::Applied(Applied { program, committed, unchanged, rebased_over, before, after, created })
+        Outcome::Applied(Applied { committed, unchanged, rebased_over, before, after, created })
     }
 }
 

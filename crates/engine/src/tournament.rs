@@ -5,8 +5,6 @@
 //! led to (what is known of their runs costs none), and inputs are looked for that break the contracts of what it changed
 //! and of what calls that.
 
-mod tried;
-
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -22,12 +20,10 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-pub use tried::{Change, Tried};
-
 use crate::case_runner::{Concerned, concerned};
 use crate::catalog::Selector;
 use crate::checking::{CheckRequest, MOST_CASES};
-use crate::edits::Proposal;
+use crate::edits::{Applied, Outcome, Proposal};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
@@ -102,7 +98,7 @@ pub struct Candidate {
     /// Its place among all, from 1, once all are known.
     pub rank: Option<usize>,
     /// What became of it as a dry run.
-    pub outcome: Arc<Tried>,
+    pub outcome: Arc<Outcome>,
     /// Test cases that hold, of those that it may concern.
     pub passed: usize,
     /// Test cases that do not, or do not fit any more.
@@ -317,7 +313,7 @@ impl Trial<'_> {
         let mut candidate = Candidate {
             index,
             rank: None,
-            outcome: Arc::new(Tried::from(outcome)),
+            outcome: Arc::new(outcome),
             passed: 0,
             failed: 0,
             undecided: 0,
@@ -327,11 +323,11 @@ impl Trial<'_> {
             late: false,
         };
         let outcome = Arc::clone(&candidate.outcome);
-        if let Tried::Applied(change) = &*outcome {
-            self.run(change, &mut candidate, until).await?;
+        if let Outcome::Applied(applied) = &*outcome {
+            self.run(applied, &mut candidate, until).await?;
         }
         // What cannot be applied meets nothing.
-        let over = !matches!(&*outcome, Tried::Applied(_))
+        let over = !matches!(&*outcome, Outcome::Applied(_))
             || self.fuel.is_some_and(|most| candidate.fuel_used > most);
         for gate in self.gates {
             let missed = over
@@ -347,8 +343,8 @@ impl Trial<'_> {
         Ok(candidate)
     }
 
-    async fn run(&self, change: &Change, candidate: &mut Candidate, until: Instant) -> Result<(), Error> {
-        let (before, after) = (Arc::clone(&change.before), Arc::clone(&change.after));
+    async fn run(&self, applied: &Applied, candidate: &mut Candidate, until: Instant) -> Result<(), Error> {
+        let (before, after) = (Arc::clone(&applied.before), Arc::clone(&applied.after));
         let (one, other) = (Arc::clone(&before), Arc::clone(&after));
         let looked = self.engine.compute(move || {
             let (one, other) = (one.checked.program(), other.checked.program());
@@ -424,21 +420,21 @@ impl Trial<'_> {
 
 /// Puts candidates in order, the best first, and gives each its place.
 fn rank(candidates: &mut [Candidate]) {
-    let size = |outcome: &Tried| match outcome {
-        Tried::Applied(change) => {
+    let size = |outcome: &Outcome| match outcome {
+        Outcome::Applied(applied) => {
             let counts =
-                lmlang_history::counts(change.before.checked.program(), change.after.checked.program());
+                lmlang_history::counts(applied.before.checked.program(), applied.after.checked.program());
             (0, counts.added + counts.removed + counts.modified)
         }
-        Tried::Conflict(_) => (1, 0),
-        Tried::Rejected(rejected) => (2, (rejected.errors.len() + rejected.findings.len()) as u64),
+        Outcome::Conflict(_) => (1, 0),
+        Outcome::Rejected(rejected) => (2, (rejected.errors.len() + rejected.findings.len()) as u64),
     };
-    let warnings = |outcome: &Tried| match outcome {
-        Tried::Applied(change) => {
-            let found: Delta = change.after.checked.findings().since(change.before.checked.findings());
+    let warnings = |outcome: &Outcome| match outcome {
+        Outcome::Applied(applied) => {
+            let found: Delta = applied.after.checked.findings().since(applied.before.checked.findings());
             found.added.len()
         }
-        Tried::Conflict(_) | Tried::Rejected(_) => 0,
+        Outcome::Conflict(_) | Outcome::Rejected(_) => 0,
     };
     let keys: HashMap<usize, _> = candidates
         .iter()

@@ -120,10 +120,10 @@ async fn a_tournament_keeps_no_program() {
     let found = engine.tournament_of(&id, "ada").await.expect("it is remembered");
     let again = engine.find(&Selector::Id(found.program)).await.unwrap();
     let row = found.row(0).await.expect("there is a candidate");
-    let Outcome::Applied(applied) = Arc::unwrap_or_clone(row.outcome).on(&again) else {
+    let Outcome::Applied(applied) = Arc::unwrap_or_clone(row.outcome) else {
         panic!("the candidate has no errors");
     };
-    assert_eq!((applied.program.info().name.as_str(), applied.committed), ("a", false));
+    assert_eq!((again.info().name.as_str(), applied.committed), ("a", false));
     assert_eq!(applied.after.checked.program().functions().count(), 2);
 }
 

@@ -115,13 +115,13 @@ pub struct EditApplied {
 }
 
 impl EditApplied {
-    fn new(engine: &engine::Engine, applied: engine::Applied) -> EditApplied {
+    fn new(engine: &engine::Engine, open: &engine::OpenProgram, applied: engine::Applied) -> EditApplied {
         let counts = applied.counts();
-        let engine::Applied { program, committed, unchanged, rebased_over, before, after, created } = applied;
+        let engine::Applied { committed, unchanged, rebased_over, before, after, created } = applied;
         let delta = Arc::new(after.checked.findings().since(before.checked.findings()));
         EditApplied {
-            before: View::pinned(engine, program.clone(), before),
-            after: led_to(engine, program, committed, after),
+            before: View::pinned(engine, open.clone(), before),
+            after: led_to(engine, open.clone(), committed, after),
             committed,
             unchanged,
             counts,
@@ -437,7 +437,7 @@ impl ProposeEditOutcome {
     ) -> ProposeEditOutcome {
         match outcome {
             engine::Outcome::Applied(applied) => {
-                ProposeEditOutcome::Applied(EditApplied::new(engine, applied))
+                ProposeEditOutcome::Applied(EditApplied::new(engine, open, applied))
             }
             engine::Outcome::Rejected(rejected) => {
                 ProposeEditOutcome::Rejected(EditRejected::new(engine, open, *rejected))

@@ -89,7 +89,7 @@ fn told(engine: &Engine, open: &OpenProgram, candidate: Candidate) -> CandidateR
     CandidateResult {
         index: small(candidate.index),
         rank: candidate.rank.map(small),
-        outcome: ProposeEditOutcome::new(engine, open, Arc::unwrap_or_clone(candidate.outcome).on(open)),
+        outcome: ProposeEditOutcome::new(engine, open, Arc::unwrap_or_clone(candidate.outcome)),
         cases_passed: small(candidate.passed),
         cases_failed: small(candidate.failed),
         cases_undecided: small(candidate.undecided),

@@ -137,7 +137,7 @@ impl Tool for Edit {
             match reach.engine.propose(proposal, &call).await.map_err(|error| super::absent(&error))? {
                 Outcome::Applied(applied) => {
                     let made = applied.made().map(|number| made(&open, on, number));
-                    Ok(ToolAnswer { made, ..applied_in_words(&applied, page) })
+                    Ok(ToolAnswer { made, ..applied_in_words(&open, &applied, page) })
                 }
                 Outcome::Rejected(rejected) => Err(told::rejected(&rejected)),
                 Outcome::Conflict(conflict) => Err(told::conflict(&conflict, EDITED)),
@@ -163,7 +163,7 @@ fn made(open: &OpenProgram, branch: String, number: u64) -> MadeRevision {
     MadeRevision { program: open.info().id, branch, number }
 }
 
-fn applied_in_words(applied: &Applied, page: Page) -> ToolAnswer {
+fn applied_in_words(open: &OpenProgram, applied: &Applied, page: Page) -> ToolAnswer {
     let (before, after) = (&applied.before, &applied.after);
     let (program, counts) = (after.checked.program(), applied.counts());
     let functions = counted(counts.functions, "function", "functions");
@@ -188,10 +188,10 @@ fn applied_in_words(applied: &Applied, page: Page) -> ToolAnswer {
         )
     });
     lines.extend(named.map(|(_, of)| format!("created {}", program.path(*of))));
-    let name = applied.program.info().name.clone();
+    let name = open.info().name.clone();
     // A dry run has no revision of its own.
     let revision = if applied.committed { after } else { before };
-    let view = View { open: applied.program.clone(), revision: std::sync::Arc::clone(revision) };
+    let view = View { open: open.clone(), revision: std::sync::Arc::clone(revision) };
     let (outcome, said) = match applied.committed {
         true if applied.unchanged => ("unchanged", format!("`{name}` r{}: unchanged", after.entry.number)),
         true => ("applied", format!("`{name}` r{}: {changed}", after.entry.number)),
