@@ -15,7 +15,7 @@ use crate::entry::{Entry, FIRST_SEQ, Head, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::Step;
 use crate::hold::{Hold, Holders};
-use crate::queue::{MAX_ROWS, Pending};
+use crate::jobs::{MAX_ROWS, Pending};
 use crate::sql::Sql;
 use crate::writer::Writer;
 

@@ -26,10 +26,11 @@ use crate::entry::{Entry, FIRST_SEQ, Head, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::Step;
 use crate::hold::{Hold, Holders};
+use crate::jobs::{Job, Pending, Work, Write};
 use crate::lock::Lock;
 use crate::program_changes;
 use crate::programs::{CreateProgramError, Creation};
-use crate::queue::{Job, Pending, Queue, Work, Write};
+use crate::queue::Queue;
 use crate::sql::Sql;
 use crate::writer::Writer;
 

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::committer::{Append, Ticket};
 use crate::entry::{Head, ProgramKey};
 use crate::fault::Fault;
-use crate::queue::Pending;
+use crate::jobs::Pending;
 use crate::store::Store;
 use crate::writer::Writer;
 

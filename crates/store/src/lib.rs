@@ -30,6 +30,7 @@ mod flow_changes;
 mod folder;
 mod hold;
 mod interrupts;
+mod jobs;
 mod journal;
 mod location;
 mod lock;

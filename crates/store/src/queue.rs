@@ -1,95 +1,26 @@
-//! What waits for the committer.
+//! What waits for the committer, and who writes without it meanwhile.
 
-use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
-use crate::appending::Tried;
-use crate::committer::{Append, CommitError};
-use crate::entry::ProgramKey;
-use crate::fault::Failure;
-use crate::programs::{CreateProgramError, Creation};
-use crate::sql::Sql;
+use crate::jobs::{Job, Jobs, Work, Write};
 
-/// The most rows of one statement: above it a batch gains nothing, and the first of it waits longer.
-pub(crate) const MAX_ROWS: usize = 256;
-
-/// The most statements of writes that go into one transaction.
-const MAX_STATEMENTS: usize = 256;
-
-/// How many writes have to be alone, one after the other, before somebody who writes is taken to be.
-const ALONE: u32 = 16;
-
-/// The most bytes of a batch of several appends.
-const MAX_BYTES: usize = 4 << 20;
-
-/// An append and who waits for it.
-#[derive(Debug)]
-pub(crate) struct Pending {
-    pub(crate) append: Append,
-    pub(crate) reply: oneshot::Sender<Result<(), CommitError>>,
-}
-
-impl Pending {
-    /// Whether the append is few enough rows for one statement.
-    fn is_plain(&self) -> bool {
-        self.append.entries.len() <= MAX_ROWS
-    }
-}
-
-/// Statements outside the log that go into one transaction.
-///
-/// They may run twice if a connection is lost, so running them twice must leave what running them once does.
-#[derive(Debug)]
-pub(crate) struct Write {
-    pub(crate) statements: Vec<Sql>,
-    /// The program whose existence they change.
-    pub(crate) program: Option<ProgramKey>,
-    pub(crate) reply: oneshot::Sender<Result<Vec<u64>, Failure>>,
-}
-
-#[derive(Debug)]
-pub(crate) enum Job {
-    Append(Pending),
-    /// Was stored beside the queue, or could not be.
-    Tried(Tried),
-    Create(Box<Creation>, oneshot::Sender<Result<ProgramKey, CreateProgramError>>),
-    Write(Write),
-}
-
-/// What the committer does next.
-#[derive(Debug)]
-pub(crate) enum Work {
-    /// Appends that fit one statement, or one that does not.
-    Batch(Vec<Pending>),
-    Tried(Tried),
-    Create(Box<Creation>, oneshot::Sender<Result<ProgramKey, CreateProgramError>>),
-    /// Several, or one that changes whether a program exists.
-    Writes(Vec<Write>),
-    Background(Write),
-}
-
-/// Two queues: what callers wait for, in order of submission, and background writing, which gets a turn after each
-/// batch at most and so neither delays callers for long nor starves.
+/// What waits, until the committer asks for it.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    lanes: Mutex<Lanes>,
+    state: Mutex<State>,
     wake: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Lanes {
-    jobs: VecDeque<Job>,
-    background: VecDeque<Write>,
-    background_is_next: bool,
+struct State {
+    jobs: Jobs,
     closed: bool,
     /// The committer has taken something, and not asked for more yet.
     at_work: bool,
     /// Somebody writes without the committer, which takes nothing meanwhile.
     stepped_in: bool,
-    /// How many writes have yet to be alone.
-    crowd: u32,
 }
 
 /// A turn of somebody who writes without the committer; it ends when this is dropped.
@@ -98,14 +29,14 @@ pub(crate) struct SteppedIn<'a>(&'a Queue);
 
 impl Drop for SteppedIn<'_> {
     fn drop(&mut self) {
-        let mut lanes = self.0.lock();
-        lanes.stepped_in = false;
-        let has_company = !lanes.is_empty();
+        let mut state = self.0.lock();
+        state.stepped_in = false;
+        let has_company = !state.jobs.is_empty();
         if has_company {
-            lanes.crowd = ALONE;
+            state.jobs.note_crowd();
         }
-        let wakes = has_company || lanes.closed;
-        drop(lanes);
+        let wakes = has_company || state.closed;
+        drop(state);
         if wakes {
             self.0.wake.notify_one();
         }
@@ -115,24 +46,24 @@ impl Drop for SteppedIn<'_> {
 impl Queue {
     /// Queues a job; gives it back if the queue is closed.
     pub(crate) fn push(&self, job: Job) -> Result<(), Job> {
-        let mut lanes = self.lock();
-        if lanes.closed {
+        let mut state = self.lock();
+        if state.closed {
             return Err(job);
         }
-        lanes.jobs.push_back(job);
-        drop(lanes);
+        state.jobs.push(job);
+        drop(state);
         self.wake.notify_one();
         Ok(())
     }
 
     /// Queues background writing; gives it back if the queue is closed.
     pub(crate) fn push_background(&self, write: Write) -> Result<(), Write> {
-        let mut lanes = self.lock();
-        if lanes.closed {
+        let mut state = self.lock();
+        if state.closed {
             return Err(write);
         }
-        lanes.background.push_back(write);
-        drop(lanes);
+        state.jobs.push_background(write);
+        drop(state);
         self.wake.notify_one();
         Ok(())
     }
@@ -145,10 +76,9 @@ impl Queue {
 
     /// Takes no more and drops what is queued, which tells everyone who waits.
     pub(crate) fn abandon(&self) {
-        let mut lanes = self.lock();
-        lanes.closed = true;
-        lanes.jobs.clear();
-        lanes.background.clear();
+        let mut state = self.lock();
+        state.closed = true;
+        state.jobs.clear();
     }
 
     /// Waits for work; `None` when the queue is closed and empty.
@@ -156,15 +86,15 @@ impl Queue {
         let mut has_waited = false;
         loop {
             let waits = {
-                let mut lanes = self.lock();
-                lanes.at_work = false;
-                let waits = !has_waited && lanes.expects_company();
-                if !lanes.stepped_in && !waits {
-                    if let Some(work) = lanes.next() {
-                        lanes.at_work = true;
+                let mut state = self.lock();
+                state.at_work = false;
+                let waits = !has_waited && state.jobs.expects_company();
+                if !state.stepped_in && !waits {
+                    if let Some(work) = state.jobs.take() {
+                        state.at_work = true;
                         return Some(work);
                     }
-                    if lanes.closed {
+                    if state.closed {
                         return None;
                     }
                 }
@@ -183,81 +113,21 @@ impl Queue {
     /// A turn for somebody who writes without the committer, if nobody else does or waits to, and that was so for a while: those who
     /// are not alone are stored together.
     pub(crate) fn step_in(&self) -> Option<SteppedIn<'_>> {
-        let mut lanes = self.lock();
-        if lanes.closed || lanes.at_work || lanes.stepped_in || lanes.crowd > 0 || !lanes.is_empty() {
+        let mut state = self.lock();
+        if state.closed
+            || state.at_work
+            || state.stepped_in
+            || state.jobs.is_crowded()
+            || !state.jobs.is_empty()
+        {
             return None;
         }
-        lanes.stepped_in = true;
+        state.stepped_in = true;
         Some(SteppedIn(self))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lanes> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Lanes {
-    fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.background.is_empty()
-    }
-
-    /// Whether a write is next, of many that come at the same time.
-    fn expects_company(&self) -> bool {
-        self.crowd > 0 && matches!(self.jobs.front(), Some(Job::Write(_)))
-    }
-
-    fn next(&mut self) -> Option<Work> {
-        let background = self.background_is_next || self.jobs.is_empty();
-        if background && let Some(write) = self.background.pop_front() {
-            self.background_is_next = false;
-            return Some(Work::Background(write));
-        }
-        self.background_is_next = true;
-        match self.jobs.pop_front()? {
-            Job::Append(pending) => Some(Work::Batch(self.batch(pending))),
-            Job::Tried(tried) => Some(Work::Tried(tried)),
-            Job::Create(creation, reply) => Some(Work::Create(creation, reply)),
-            Job::Write(write) => {
-                let writes = self.writes(write);
-                self.crowd = if writes.len() > 1 { ALONE } else { self.crowd.saturating_sub(1) };
-                Some(Work::Writes(writes))
-            }
-        }
-    }
-
-    /// Joins to a write those behind it, as far as they are few enough for one transaction.
-    fn writes(&mut self, first: Write) -> Vec<Write> {
-        let mut statements = first.statements.len();
-        let mut writes = vec![first];
-        while writes[0].program.is_none()
-            && let Some(Job::Write(next)) = self.jobs.front()
-        {
-            statements += next.statements.len();
-            if next.program.is_some() || statements > MAX_STATEMENTS {
-                break;
-            }
-            let Some(Job::Write(next)) = self.jobs.pop_front() else { break };
-            writes.push(next);
-        }
-        writes
-    }
-
-    /// Joins to an append those behind it, as far as they fit one statement.
-    fn batch(&mut self, first: Pending) -> Vec<Pending> {
-        let plain = first.is_plain();
-        let mut rows = first.append.entries.len();
-        let mut bytes = first.append.size();
-        let mut batch = vec![first];
-        while plain && let Some(Job::Append(pending)) = self.jobs.front() {
-            rows += pending.append.entries.len();
-            bytes += pending.append.size();
-            if !pending.is_plain() || rows > MAX_ROWS || bytes > MAX_BYTES {
-                break;
-            }
-            let Some(Job::Append(pending)) = self.jobs.pop_front() else { break };
-            batch.push(pending);
-        }
-        batch
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -266,8 +136,10 @@ mod tests {
     use std::pin::pin;
 
     use futures_util::FutureExt;
+    use tokio::sync::oneshot;
 
     use super::*;
+    use crate::jobs::ALONE;
 
     fn write() -> Job {
         let (reply, _) = oneshot::channel();

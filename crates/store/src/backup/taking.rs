@@ -17,8 +17,8 @@ use crate::entity::{actors, cases, heads, log, program_changes, program_requests
 use crate::entry::{Entry, Head, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::Faults;
+use crate::jobs::MAX_ROWS;
 use crate::program_changes::{ProgramChange, ProgramChangeKind, newest_position};
-use crate::queue::MAX_ROWS;
 use crate::sql::Sql;
 use crate::store::Store;
 use crate::writer::Writer;

@@ -22,7 +22,7 @@ use crate::entity_values;
 use crate::entry::Timestamp;
 use crate::fault::{Failure, Fault};
 use crate::flow_changes::row;
-use crate::queue::MAX_ROWS;
+use crate::jobs::MAX_ROWS;
 use crate::sql::Sql;
 
 /// Rows for the next statements.
