@@ -1,11 +1,13 @@
 //! Sessions: what runs belong together.
 
 use sea_orm::ActiveValue::{NotSet, Set};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{
+    ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
+};
 use uuid::Uuid;
 
 use crate::actors::ActorKey;
-use crate::entity::sessions;
+use crate::entity::{runs, sessions};
 use crate::entry::{Idempotency, Timestamp};
 use crate::fault::{Failure, Fault};
 use crate::runs::BeginError;
@@ -82,6 +84,24 @@ impl Store {
         }
         let found = found.order_by_desc(sessions::Column::Key).limit(limit);
         Ok(found.all(&self.reader).await?.into_iter().map(Session::from).collect())
+    }
+
+    /// Those of some sessions that have a run about none of some programs.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn sessions_beyond(&self, sessions: &[Uuid], programs: &[Uuid]) -> Result<Vec<Uuid>, Fault> {
+        let about_none = Condition::any()
+            .add(runs::Column::Program.is_null())
+            .add(runs::Column::Program.is_not_in(programs.iter().copied()));
+        let found = runs::Entity::find()
+            .filter(runs::Column::Session.is_in(sessions.iter().copied()))
+            .filter(about_none)
+            .select_only()
+            .column(runs::Column::Session)
+            .distinct();
+        Ok(found.into_tuple().all(&self.reader).await?)
     }
 
     /// How many sessions there are.

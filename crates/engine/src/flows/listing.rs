@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lmlang_flow::{Ask, Decision, Entry, Flow, Kind, Run, Settled, What};
 use lmlang_history::log::Actor;
-use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus};
+use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus, Session};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -426,27 +426,36 @@ impl Engine {
         self.session_of(row).await
     }
 
-    async fn session_of(&self, row: lmlang_store::Session) -> Result<SessionInfo, Error> {
+    async fn session_of(&self, row: Session) -> Result<SessionInfo, Error> {
+        let beyond = self.beyond(std::slice::from_ref(&row)).await?;
+        self.told_session(row, &beyond).await
+    }
+
+    async fn told_session(&self, row: Session, beyond: &BTreeSet<Uuid>) -> Result<SessionInfo, Error> {
         let actor = self.store().actor(row.actor).await?;
         let actor = actor.ok_or_else(|| Error::not_found("session", row.id))?;
-        let is_told = row.title.is_none() || self.knows_all_of(row.id).await?;
         Ok(SessionInfo {
             key: row.key,
             id: row.id,
             workflow: row.workflow,
-            title: row.title.filter(|_| is_told),
+            title: row.title.filter(|_| !beyond.contains(&row.id)),
             actor: from_actor(actor),
             made: row.made.0,
             deadline: row.within.and_then(|within| u64::try_from(within).ok()).map(Duration::from_micros),
         })
     }
 
-    /// Whether this caller may know of all runs of a session. Its title is what was said first, perhaps about another program.
-    async fn knows_all_of(&self, session: Uuid) -> Result<bool, Error> {
-        let Some(only) = self.only() else { return Ok(true) };
-        let all = RunFilter { session: Some(session), ..RunFilter::default() };
-        let known = RunFilter { programs: Some(only.to_vec()), ..all.clone() };
-        Ok(self.store().count_runs(&known).await? == self.store().count_runs(&all).await?)
+    /// Those of some sessions with a title that have runs of which this caller may not know. Their titles are what was said first,
+    /// perhaps about another program.
+    async fn beyond(&self, sessions: &[Session]) -> Result<BTreeSet<Uuid>, Error> {
+        let titled: Vec<Uuid> =
+            sessions.iter().filter(|session| session.title.is_some()).map(|session| session.id).collect();
+        match self.only() {
+            Some(only) if !titled.is_empty() => {
+                Ok(self.store().sessions_beyond(&titled, only).await?.into_iter().collect())
+            }
+            Some(_) | None => Ok(BTreeSet::new()),
+        }
     }
 
     /// The key of the newest session; `None`: there is no session.
@@ -460,9 +469,10 @@ impl Engine {
         let total = self.store().count_sessions().await?;
         let more = rows.len() > first;
         rows.truncate(first);
+        let beyond = self.beyond(&rows).await?;
         let mut items = Vec::with_capacity(rows.len());
         for row in rows {
-            items.push(self.session_of(row).await?);
+            items.push(self.told_session(row, &beyond).await?);
         }
         Ok(Page { items, more, total })
     }
