@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lmlang_entities::{Indexed, encoding, indexed};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, ExprTrait, Query};
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, JoinType, PaginatorTrait, QueryFilter,
     QueryOrder, QuerySelect, QueryTrait, RelationDef,
@@ -140,24 +140,36 @@ pub(crate) fn rows(entity: &EntityRow) -> Vec<entity_values::ActiveModel> {
     digests(entity).into_iter().map(row).collect()
 }
 
-/// What stores rows.
+/// What stores rows, of those that are there already none.
 pub(crate) fn inserting(rows: &[entity_values::ActiveModel]) -> impl Iterator<Item = Sql> {
     let insert = |some: &[entity_values::ActiveModel]| -> Sql {
-        entity_values::Entity::insert_many(some.iter().cloned()).into_query().into()
+        let mut insert = entity_values::Entity::insert_many(some.iter().cloned()).into_query();
+        insert.on_conflict(
+            OnConflict::columns([entity_values::Column::Id, entity_values::Column::Digest])
+                .do_nothing()
+                .to_owned(),
+        );
+        insert.into()
     };
     rows.chunks(CHUNK).map(insert)
 }
 
-/// What stores the values that a change of entities leaves.
+/// What stores the values that a change of entities leaves. Those that an entity has as before are not written again.
 pub(crate) fn statements(new: &NewEntityChange) -> Vec<Sql> {
-    let updated = new.updated_entities.iter().map(|entity| entity.id);
-    let before: Vec<Uuid> = new.deleted_entities.iter().copied().chain(updated).collect();
     let after: Vec<_> = new.inserted_entities.iter().chain(&new.updated_entities).flat_map(rows).collect();
-    let delete = |some: &[Uuid]| -> Sql {
+    let deleted = |some: &[Uuid]| -> Sql {
         let gone = Expr::col(entity_values::Column::Id).is_in(some.iter().copied());
         Query::delete().from_table(entity_values::Entity).and_where(gone).to_owned().into()
     };
-    before.chunks(CHUNK).map(delete).chain(inserting(&after)).collect()
+    let updated = |entity: &EntityRow| -> Sql {
+        let its = Expr::col(entity_values::Column::Id).eq(entity.id);
+        let left = digests(entity).into_iter().map(|ValueDigest(digest)| digest);
+        let gone = Expr::col(entity_values::Column::Digest).is_not_in(left);
+        Query::delete().from_table(entity_values::Entity).and_where(its).and_where(gone).to_owned().into()
+    };
+    let deleted = new.deleted_entities.chunks(CHUNK).map(deleted);
+    let updated = new.updated_entities.iter().map(updated);
+    deleted.chain(updated).chain(inserting(&after)).collect()
 }
 
 /// Makes the values of all entities of a database that has none yet. What cannot be read has none.

@@ -10,14 +10,14 @@ import type { Problem } from '../../lib/problems';
 import { Message } from '../../ui';
 import { isWhole, sent } from './given';
 import { short, textOf } from './model';
-import { recentRuns, rememberRun } from './recent';
+import { begunRun, rememberRun } from './recent';
 
 /** Keeps what a run came to as a test case of its function, where everything that the run was given is known. */
 export function KeepCase(props: { sim: string; program: string; values: readonly unknown[] }) {
   const { sim, program, values } = props;
   const client = useClient();
   const lacks = useCaller().lacks('EDIT');
-  const [begun] = useState(() => recentRuns().find((run) => run.sim === sim && !run.elsewhere));
+  const [begun] = useState(() => begunRun(sim));
   const [kept, setKept] = useState(begun?.kept ?? null);
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);

@@ -82,6 +82,17 @@ export function recentRuns(): Recent[] {
   return readRecent(read());
 }
 
+/** The run with an id, if it was begun or opened here. */
+export function recentRun(sim: string): Recent | undefined {
+  return recentRuns().find((run) => run.sim === sim);
+}
+
+/** The run with an id, if it was begun here: of it is known all that it was given. */
+export function begunRun(sim: string): Recent | undefined {
+  const run = recentRun(sim);
+  return run?.elsewhere ? undefined : run;
+}
+
 /** Remembers a run. */
 export function rememberRun(run: Recent): void {
   try {

@@ -4,7 +4,7 @@ import { useClient } from 'urql';
 import { RunGivenDocument } from '../../generated/graphql';
 import { givenTo } from './given';
 import type { State } from './model';
-import { recentRuns, rememberRun } from './recent';
+import { recentRun, rememberRun } from './recent';
 
 /** What is known of how a run began. */
 export interface Beginning {
@@ -15,7 +15,7 @@ export interface Beginning {
 
 /** What this browser keeps of a run. */
 function kept(sim: string): Beginning | null {
-  const run = recentRuns().find((recent) => recent.sim === sim);
+  const run = recentRun(sim);
   return run ? { args: run.run.args, origin: run.elsewhere ? null : run.origin } : null;
 }
 

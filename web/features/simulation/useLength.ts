@@ -4,7 +4,7 @@ import { useClient } from 'urql';
 import { RunLengthDocument } from '../../generated/graphql';
 import { revisionKey } from '../../lib/program';
 import type { Extent } from './model';
-import { recentRuns } from './recent';
+import { begunRun } from './recent';
 
 /**
  * How many steps a simulation has in all: what was seen of it or, where it was begun in this browser, what another run of
@@ -14,7 +14,7 @@ export function useLength(sim: string, seen: Extent): Extent {
   const client = useClient();
   const [steps, setSteps] = useState<number | null>(null);
   useEffect(() => {
-    const recent = recentRuns().find((run) => run.sim === sim && !run.elsewhere);
+    const recent = begunRun(sim);
     if (!recent) return;
     let left = false;
     const { program, function: ref, revision, run } = recent;

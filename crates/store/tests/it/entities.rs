@@ -291,6 +291,26 @@ async fn entities_are_found_by_their_values_as_these_change() {
 }
 
 #[tokio::test]
+async fn values_that_stay_are_not_written_again() {
+    let fixture = Fixture::new().await;
+    valued(&fixture).await;
+    // Whatever is written again has a name again.
+    fixture.db.execute("UPDATE entity_values SET name = digest").await;
+    let next = NewEntityChange {
+        updated_entities: vec![with_props(
+            entity(1, "A", "z"),
+            &json!({ "state": "open", "n": 4, "done": false, "new": 1 }),
+        )],
+        ..change(2, fixture.actor)
+    };
+    fixture.store.change_entities(next).await.unwrap();
+    let kept = fixture.db.number("SELECT count(*) FROM entity_values WHERE name = digest").await;
+    // All but `n` of the one: `state` and `done` of it, two of the second, three of the third, `state` of the last.
+    assert_eq!(kept, 2 + 2 + 3 + 1);
+    assert_eq!(fixture.db.number("SELECT count(*) FROM entity_values").await, kept + 2);
+}
+
+#[tokio::test]
 async fn entities_of_before_are_found_by_their_values_too() {
     let fixture = Fixture::new().await;
     valued(&fixture).await;
