@@ -5,7 +5,7 @@ import type { RunGivenQuery } from '../../generated/graphql';
 import { use } from '../../lib/testing';
 import { givenTo } from './given';
 import type { State } from './model';
-import { recentRuns, rememberRun } from './recent';
+import { begunRun, recentRun, recentRuns, rememberRun } from './recent';
 import { useGiven } from './useGiven';
 
 type Simulation = NonNullable<RunGivenQuery['simulation']>;
@@ -68,6 +68,7 @@ test('a run that was begun elsewhere is asked once it stands in a call, and is k
   expect(recentRuns()).toMatchObject([
     { sim: 'S-1', function: 'f9', revision: 4, run: { args: ['5'] }, elsewhere: true },
   ]);
+  expect([recentRun('S-1')?.elsewhere, begunRun('S-1')]).toEqual([true, undefined]);
 });
 
 test('a run that has an argument no more is asked again at its start', async () => {
@@ -92,4 +93,5 @@ test('a run that was begun here is known', async () => {
   rememberRun({ sim: 'S-1', ...begun });
   const given = await use(useGiven, client, stands({}));
   expect([given.now(), asked.length]).toEqual([{ args: ['5'], origin: 'the form' }, 0]);
+  expect([begunRun('S-1'), begunRun('S-2')]).toEqual([{ sim: 'S-1', ...begun }, undefined]);
 });
