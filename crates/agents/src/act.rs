@@ -4,6 +4,7 @@
 //! from the state. A step that fails is planned again with more to go by, and a person is asked when that does not help, or
 //! before something is deleted.
 
+pub mod agent;
 pub mod disclosure;
 pub mod evaluating;
 pub mod parts;
@@ -21,9 +22,10 @@ use lmlang_flow::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::act::agent::Agent;
 use crate::act::disclosure::{PROMPT_VERSION, last};
 use crate::act::evaluating::{counted, counts_of, unknown};
-use crate::act::parts::{Agent, Came, Planned, ToolUse, Verdict, View};
+use crate::act::parts::{Came, Planned, ToolUse, Verdict, View};
 use crate::input;
 use crate::tools::graph::{found_in_words, in_words};
 use crate::tools::{Changes, Tool};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use lmlang_engine::{FlowCode, Interpreter};
 
-use crate::act::parts::Agent;
+use crate::act::agent::Agent;
 use crate::draft::target::ManagerSource;
 use crate::graph_store::GraphSource;
 use crate::model::Models;

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lmlang_agents::act::Act;
-use lmlang_agents::act::parts::{Agent, Context, Goal, Planned, Planner, ToolUse};
+use lmlang_agents::act::agent::Agent;
+use lmlang_agents::act::parts::{Context, Goal, Planned, Planner, ToolUse};
 use lmlang_agents::graph_store::{EngineGraph, GraphError, GraphSource, GraphStore, make_graph_store};
 use lmlang_agents::model::Models;
 use lmlang_agents::tools::{Changes, Reach, StandardTools, Tool, ToolAnswer, ToolRegistry, ToolSpec};

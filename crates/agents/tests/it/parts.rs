@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use lmlang_agents::act::agent::{Agent, Policy, make_context_manager};
 use lmlang_agents::act::disclosure::Progressive;
 use lmlang_agents::act::evaluating::{Ladder, Verdicts};
 use lmlang_agents::act::parts::{
-    Agent, Came, ContextManager, ErrorClassifier, EscalationHandler, Evaluator, Policy, Verdict, View,
-    make_context_manager,
+    Came, ContextManager, ErrorClassifier, EscalationHandler, Evaluator, Verdict, View,
 };
 use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
