@@ -5,6 +5,7 @@
 //! before something is deleted.
 
 pub mod agent;
+mod answering;
 pub mod disclosure;
 pub mod evaluating;
 pub mod parts;
@@ -23,28 +24,21 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::act::agent::Agent;
+use crate::act::answering::{answer, appended, changes, message, results};
 use crate::act::disclosure::{PROMPT_VERSION, last};
 use crate::act::evaluating::{counted, counts_of, unknown};
 use crate::act::parts::{Came, Planned, ToolUse, Verdict, View};
 use crate::input;
-use crate::tools::graph::{found_in_words, in_words};
 use crate::tools::{Changes, Tool};
 
 /// Steps of a task.
 const STEPS: u32 = 100;
 /// Bytes of a task.
 const TASK_BYTES: usize = 64 << 10;
-/// Most characters of a message that is kept of a conversation.
-const MESSAGE: usize = 4_000;
 /// Messages that a run takes over from the one before it, and most characters of each: every turn stores them again.
 const CARRIED: usize = 8;
 /// See [`CARRIED`].
 const SHORT: usize = 400;
-/// Changes of programs that the answer of a run tells.
-const PROGRAMS: usize = 20;
-/// Bytes of what a run has found: each step that finds something stores all of it again.
-const FOUND_BYTES: usize = 64 << 10;
-
 /// The code of the flow.
 pub struct Act {
     flow: Arc<Flow>,
@@ -443,82 +437,9 @@ impl Act {
     }
 }
 
-/// Says what was done.
-fn answer(state: &State) -> Step {
-    let counts = changes(state);
-    let outcome = state.get("outcome").as_str().unwrap_or("done");
-    let touched = counts.created + counts.updated + counts.deleted;
-    let mut said: Vec<String> = Vec::new();
-    said.extend(state.get("artifacts")["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned));
-    if said.is_empty() {
-        let results = state.get("artifacts")["results"].as_array().map_or(&[][..], Vec::as_slice);
-        if !results.is_empty() {
-            said.push(results.iter().map(found_in_words).collect::<Vec<_>>().join("\n\n"));
-        } else if counts != Counts::default() && touched == 0 {
-            said.push("Nothing had to be changed.".to_owned());
-        }
-    }
-    match outcome {
-        "stopped" => said.push("Stopped.".to_owned()),
-        "rejected" => said.push("It was not agreed to, and not done.".to_owned()),
-        _ => {}
-    }
-    let programs = strings(&state.get("artifacts")["programs"]);
-    if counts != Counts::default() || (said.is_empty() && programs.is_empty()) {
-        said.push(format!("Entities: {}.", in_words(counts)));
-    }
-    said.extend(programs.iter().map(|change| format!("Program {change}.")));
-    let text = said.join("\n");
-    let mut answer = json!({
-        "text": text,
-        "counts": {
-            "created": counts.created, "updated": counts.updated,
-            "deleted": counts.deleted, "unchanged": counts.unchanged,
-        },
-        "found": state.get("artifacts").get("found").cloned().unwrap_or_default(),
-    });
-    if !programs.is_empty() {
-        answer["programs"] = json!(programs);
-    }
-    let update = Update::none()
-        .with("answer", answer)
-        .with("outcome", outcome)
-        .with("messages", json!([message("agent", &text)]))
-        .with("artifacts", json!({ "text": Value::Null }));
-    Step::end(update)
-}
-
-/// What was found, with one more; of too much, that which was found last.
-fn results(state: &State, found: Value) -> Vec<Value> {
-    let mut results = state.get("artifacts")["results"].as_array().cloned().unwrap_or_default();
-    let size = |found: &Value| found.to_string().len();
-    let mut bytes = size(&found) + results.iter().map(size).sum::<usize>();
-    for earlier in &mut results {
-        if bytes <= FOUND_BYTES {
-            break;
-        }
-        bytes -= size(&*earlier);
-        *earlier = json!({ "truncated": true });
-    }
-    results.push(found);
-    results
-}
-
 /// Whether a call has made a revision of a program.
 fn revises(tool: &dyn Tool, arguments: &Map<String, Value>) -> bool {
     tool.spec().changes == Changes::Appends && tool.changes(arguments) != Changes::Nothing
-}
-
-/// What was changed of programs, with one more.
-fn appended(state: &State, said: &str) -> Vec<String> {
-    let mut programs = strings(&state.get("artifacts")["programs"]);
-    programs.push(said.to_owned());
-    programs.drain(..programs.len().saturating_sub(PROGRAMS));
-    programs
-}
-
-fn strings(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 fn asked(kind: AskKind, question: String, choices: Vec<String>) -> Ask {
@@ -533,11 +454,6 @@ fn asked(kind: AskKind, question: String, choices: Vec<String>) -> Ask {
     }
 }
 
-fn message(from: &str, text: &str) -> Value {
-    json!({ "from": from, "text": crate::model::shortened(text, MESSAGE) })
-}
-
-/// Whether a person has said to stop where a step had failed; a model's own question may offer the same word.
 /// Arguments for a person, the short ones first: they say what it is about.
 fn in_short(arguments: &Map<String, Value>) -> String {
     let mut said: Vec<(&String, String)> =
@@ -547,6 +463,7 @@ fn in_short(arguments: &Map<String, Value>) -> String {
     crate::model::shortened(&said.join(", "), 1_000)
 }
 
+/// Whether a person has said to stop where a step had failed; a model's own question may offer the same word.
 fn stopped(state: &State) -> bool {
     state.get("step")["ask"].is_null() && state.get("reply")["choice"] == evaluating::CHOICES[2]
 }
@@ -558,10 +475,6 @@ fn failures(state: &State) -> Vec<Failure> {
 
 fn attempt(state: &State) -> u32 {
     state.get("attempt").as_u64().and_then(|attempt| u32::try_from(attempt).ok()).unwrap_or(1)
-}
-
-fn changes(state: &State) -> Counts {
-    counts_of(&serde_json::from_value(state.get("changes").clone()).unwrap_or_default())
 }
 
 fn added(one: Counts, other: Counts) -> Counts {
@@ -579,26 +492,5 @@ const fn class_name(class: Class) -> &'static str {
         Class::Random => "random",
         Class::Identical => "identical",
         Class::Systematic => "systematic",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_too_much_that_was_found_the_newest_stays() {
-        let flow = Flow::new(definition()).expect("the definition makes sense");
-        let mut state = State::initial(&flow);
-        for letter in ["a", "b", "c"] {
-            let found = json!({ "text": letter.repeat(FOUND_BYTES / 3) });
-            let artifacts = json!({ "results": results(&state, found) });
-            state.apply(&flow, &Update::none().with("artifacts", artifacts)).expect("it fits");
-        }
-        let kept = results(&state, json!({ "text": "d" }));
-        let words: Vec<String> = kept.iter().map(found_in_words).collect();
-        assert_eq!(words[0], "and more");
-        assert_eq!(words[1], "b".repeat(FOUND_BYTES / 3));
-        assert_eq!(words[3], "d");
     }
 }
