@@ -12,6 +12,7 @@ mod definition;
 pub mod grounding;
 pub mod manager;
 mod prompts;
+pub mod source;
 pub mod target;
 
 use std::sync::Arc;
@@ -30,7 +31,8 @@ use crate::draft::deciding::{
 use crate::draft::definition::{definition, no_validation};
 use crate::draft::grounding::{Catalog, Columns};
 use crate::draft::prompts::{Told, is_sql, read_preview, route_by_rules};
-use crate::draft::target::{Answer, Ask as Request, ManagerSource};
+use crate::draft::source::ManagerSource;
+use crate::draft::target::{Answer, Ask as Request};
 use crate::input;
 use crate::model::{Models, Role, RoleError};
 use crate::sentence::ended;

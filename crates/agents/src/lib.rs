@@ -13,7 +13,7 @@ use std::sync::Arc;
 use lmlang_engine::{FlowCode, Interpreter};
 
 use crate::act::agent::Agent;
-use crate::draft::target::ManagerSource;
+use crate::draft::source::ManagerSource;
 use crate::graph_store::GraphSource;
 use crate::model::Models;
 

@@ -12,7 +12,7 @@ use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use lmlang_agents::draft::manager::RestManager;
-use lmlang_agents::draft::target::ManagerSource;
+use lmlang_agents::draft::source::ManagerSource;
 use lmlang_agents::graph_store::{GraphSource, make_graph_store};
 use lmlang_agents::model::Models;
 #[cfg(feature = "neo4j")]

@@ -1,13 +1,9 @@
 //! What drafts are made for: a Manager of streams and pipelines, which says what there is and checks a draft by making it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_engine::{BoxFuture, Engine};
-use lmlang_history::log::Actor;
+use lmlang_engine::BoxFuture;
 use serde_json::Value;
-
-use crate::draft::built_in::BuiltIn;
 
 /// A request to a Manager, as its interface has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,26 +147,6 @@ pub trait DraftTarget: Send + Sync {
     ///
     /// [`Unreachable`], for which trying again may help.
     fn ask<'a>(&'a self, ask: &'a Ask) -> BoxFuture<'a, Result<Answer, Unreachable>>;
-}
-
-/// Which Manager drafts are for: a flow is made before the engine that runs it.
-#[derive(Clone)]
-pub enum ManagerSource {
-    /// The one that is built in.
-    BuiltIn,
-    /// This one.
-    Given(Arc<dyn DraftTarget>),
-}
-
-impl ManagerSource {
-    /// The Manager, asked in the name of somebody.
-    #[must_use]
-    pub fn of(&self, engine: &Engine, actor: &Actor) -> Arc<dyn DraftTarget> {
-        match self {
-            ManagerSource::BuiltIn => Arc::new(BuiltIn { engine: engine.clone(), actor: actor.clone() }),
-            ManagerSource::Given(target) => Arc::clone(target),
-        }
-    }
 }
 
 /// A name as a part of a path.

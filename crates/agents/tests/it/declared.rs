@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_agents::draft::target::ManagerSource;
+use lmlang_agents::draft::source::ManagerSource;
 use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::Models;
 use lmlang_agents::{flows, interpreter};

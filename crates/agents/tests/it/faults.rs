@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_agents::draft::target::ManagerSource;
+use lmlang_agents::draft::source::ManagerSource;
 use lmlang_agents::model::Models;
 use lmlang_engine::{RunStatus, Turn, Turned};
 use lmlang_flow::AskKind;

@@ -8,7 +8,7 @@ use lmlang_agents::act::evaluating::{Ladder, Verdicts};
 use lmlang_agents::act::parts::{
     Came, ContextManager, ErrorClassifier, EscalationHandler, Evaluator, Verdict, View,
 };
-use lmlang_agents::draft::target::ManagerSource;
+use lmlang_agents::draft::source::ManagerSource;
 use lmlang_agents::flows;
 use lmlang_agents::graph_store::{GraphSource, make_graph_store};
 use lmlang_agents::model::{Message, Models};

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lmlang_agents::draft::target::ManagerSource;
+use lmlang_agents::draft::source::ManagerSource;
 use lmlang_agents::model::Models;
 use lmlang_engine::{Engine, Span, Turn, Turned};
 use lmlang_streams::manager::{Answer, Body, Request};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use lmlang_agents::draft::target::ManagerSource;
+use lmlang_agents::draft::source::ManagerSource;
 use lmlang_agents::flows;
 use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::settings::{Kind, ModelSettings, Settings};

@@ -87,7 +87,7 @@ impl World {
         engine.run_flows(lmlang_agents::flows(
             &models,
             lmlang_agents::graph_store::GraphSource::Engine,
-            lmlang_agents::draft::target::ManagerSource::BuiltIn,
+            lmlang_agents::draft::source::ManagerSource::BuiltIn,
         ));
         let executor = schema::build(engine.clone(), transport::Limits::default());
         World { engine, executor, db }

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::{delete, get, post};
 use lmlang_agents::draft::manager::RestManager;
-use lmlang_agents::draft::target::ManagerSource;
+use lmlang_agents::draft::source::ManagerSource;
 use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::settings::{Kind, ModelSettings, Settings};
 use lmlang_agents::model::{Role, build, tokens};
