@@ -8,6 +8,7 @@
 //! answers that are none.
 
 mod answer;
+mod body;
 mod events;
 mod reading;
 mod refusal;

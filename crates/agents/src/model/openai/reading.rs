@@ -13,6 +13,7 @@ use super::super::quote::quote;
 use super::super::secret::Secret;
 use super::super::{ModelError, Tell};
 use super::answer::{self, Answer, Piece};
+use super::body::beginning;
 use super::events::Events;
 use super::refusal;
 use super::{Options, with_causes};
@@ -40,7 +41,7 @@ pub(super) async fn read(
         kind if kind == "application/json" || kind.ends_with("+json") => reader.whole(bytes, tell).await,
         kind => {
             let why = format!("its content is `{}`", quote(kind, options.key.as_ref()));
-            let begin = reader.beginning(bytes).await;
+            let begin = beginning(bytes, reader.idle).await;
             Err(ModelError::Unreadable { why, said: quote(&String::from_utf8_lossy(&begin), reader.key) })
         }
     }
@@ -139,25 +140,6 @@ impl Reader<'_> {
         self.take(&mut answer, &body, tell)?;
         let empty = answer.text.is_empty() && answer.finish.is_none();
         self.done(answer, usize::from(!empty))
-    }
-
-    /// The beginning of a body, as far as it comes.
-    pub(super) async fn beginning<S, E>(&self, mut bytes: S) -> Vec<u8>
-    where
-        S: Stream<Item = Result<Bytes, E>> + Unpin,
-        E: std::error::Error,
-    {
-        /// Enough to find a message in.
-        const ENOUGH: usize = 64 << 10;
-        let mut body = Vec::new();
-        while let Ok(Some(Ok(chunk))) = tokio::time::timeout(self.idle, bytes.next()).await {
-            body.extend_from_slice(&chunk);
-            if body.len() >= ENOUGH {
-                body.truncate(ENOUGH);
-                break;
-            }
-        }
-        body
     }
 
     fn take(&self, answer: &mut Answer, data: &[u8], tell: Tell<'_>) -> Result<(), ModelError> {

@@ -11,7 +11,7 @@ use super::super::ModelError;
 use super::super::quote::quote;
 use super::super::secret::Secret;
 use super::Options;
-use super::reading::Reader;
+use super::body::beginning;
 use crate::http_client::retry_after;
 
 /// Reads an answer whose status says that it is none.
@@ -19,8 +19,7 @@ pub(super) async fn read(response: Response<Incoming>, options: &Options) -> Mod
     let status = response.status().as_u16();
     let wait = retry_after(response.headers());
     let key = options.key.as_ref();
-    let reader = Reader { status, idle: options.idle, key };
-    let body = reader.beginning(response.into_body().into_data_stream()).await;
+    let body = beginning(response.into_body().into_data_stream(), options.idle).await;
     let Ok(value) = serde_json::from_slice::<Value>(&body) else {
         return refused(status, wait, "", quote(&String::from_utf8_lossy(&body), key));
     };
