@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use lmlang_interp::Run;
 
-use crate::compiler::{Compiler, Refusal, nodes};
+use crate::compiler::{Compiler, nodes};
+use crate::refusal::Refusal;
 use crate::run::Start;
 use crate::unit::Unit;
 

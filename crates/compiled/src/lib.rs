@@ -16,11 +16,13 @@ mod change;
 mod compiler;
 mod cost;
 mod host;
+mod refusal;
 mod run;
 mod unit;
 mod values;
 
 pub use change::{Change, Tier};
-pub use compiler::{Compiler, Refusal, nodes};
+pub use compiler::{Compiler, nodes};
+pub use refusal::Refusal;
 pub use run::{Ending, Runner, Start};
 pub use unit::Unit;

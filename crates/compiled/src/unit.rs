@@ -5,8 +5,8 @@ use lmlang_verify::Checked;
 use lmlang_wasm::{Metered, metered};
 use wasmtime::{Engine, InstancePre, Linker, Module};
 
-use crate::compiler::Refusal;
 use crate::host::{Host, link, link_imports};
+use crate::refusal::Refusal;
 
 /// A compiled function with all that it reaches, independent of any run.
 pub struct Unit {
