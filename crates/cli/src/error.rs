@@ -287,7 +287,7 @@ pub(crate) enum Error {
         candidates: Vec<String>,
     },
     /// The function takes another number of arguments.
-    #[error("`{function}` takes {}, found {found}: `{signature}`", crate::output::counted(*expected as u64, "argument", "arguments"))]
+    #[error("`{function}` takes {}, found {found}: `{signature}`", lmlang_ir::counted(*expected as u64, "argument", "arguments"))]
     ArgumentCount {
         /// The function.
         function: String,
