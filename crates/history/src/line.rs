@@ -11,7 +11,7 @@ use imbl::Vector;
 use thiserror::Error;
 
 use self::runs::Runs;
-use crate::log::RevisionKind;
+use crate::log::{Header, RevisionKind};
 
 mod runs;
 
@@ -33,6 +33,13 @@ pub struct Step {
     pub kind: RevisionKind,
     /// What it went back to, for an undo and a redo: the number of the entry that made the state.
     pub target: Option<u64>,
+}
+
+impl Header {
+    /// What the entry means to the line of its branch.
+    pub fn step(&self) -> Step {
+        Step { number: self.number, kind: self.kind, target: self.target }
+    }
 }
 
 /// How far to go.

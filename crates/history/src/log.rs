@@ -8,7 +8,6 @@ use lmlang_ir::{Hash, Ref};
 
 use crate::diff::ChangeCounts;
 use crate::edit::Edit;
-use crate::line::Step;
 use crate::rest::Rest;
 
 /// What an entry did to its program.
@@ -213,11 +212,6 @@ impl Header {
     /// All entries that a revert takes back.
     pub fn taken_back(&self) -> impl Iterator<Item = u64> + '_ {
         self.reverts.iter().chain(&self.also_reverts).copied()
-    }
-
-    /// What the entry means to the line of its branch.
-    pub fn step(&self) -> Step {
-        Step { number: self.number, kind: self.kind, target: self.target }
     }
 }
 
