@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use lmlang_ir::ops::AttrKind;
-use lmlang_ir::{Attr, Body, ContractKind, ContractRef, Node, NodeRef, Region, RegionRef, Source, VarRef};
+use lmlang_ir::{
+    Attr, Body, ContractKind, ContractRef, Node, NodeRef, Region, RegionOwner, RegionRef, Source, VarRef,
+};
 
 use super::Part;
 use super::moves::moved_nodes;
-use super::plan::owner_node;
 
 /// The bodies of one function in two revisions.
 pub(super) struct Bodies<'a, 'd> {
@@ -69,9 +70,9 @@ impl Bodies<'_, '_> {
         self.part.nodes.extend(self.after.users_of(of.number()).map(|one| one.node));
         for owner in before.into_iter().chain(after).map(|region| region.owner) {
             match owner {
-                lmlang_ir::RegionOwner::Function => self.part.head = true,
-                lmlang_ir::RegionOwner::Contract(contract) => drop(self.part.contracts.insert(contract)),
-                lmlang_ir::RegionOwner::Node(node) => {
+                RegionOwner::Function => self.part.head = true,
+                RegionOwner::Contract(contract) => drop(self.part.contracts.insert(contract)),
+                RegionOwner::Node(node) => {
                     // A loop takes, and its `continue`s give, what the parameters of its region say.
                     self.part.nodes.insert(node);
                     self.part.nodes.extend(self.after.users_of(node.number()).map(|one| one.node));
@@ -196,4 +197,12 @@ fn sources(node: Option<&Node>) -> BTreeSet<NodeRef> {
             Source::RegionParam(..) | Source::Param(..) => None,
         })
         .collect()
+}
+
+/// The node that owns a region.
+fn owner_node(owner: RegionOwner) -> Option<NodeRef> {
+    match owner {
+        RegionOwner::Node(node) => Some(node),
+        RegionOwner::Function | RegionOwner::Contract(_) => None,
+    }
 }

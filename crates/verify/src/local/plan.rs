@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use lmlang_ir::{
-    FuncRef, Function, FunctionHead, ModuleRef, Name, NodeRef, Param, Place, Program, Ref, RegionOwner,
-    Storage, StorageKind, Type, TypeDef, TypeRef, VarRef,
+    FuncRef, Function, FunctionHead, ModuleRef, Name, NodeRef, Param, Place, Program, Ref, Storage,
+    StorageKind, Type, TypeDef, TypeRef, VarRef,
 };
 
 use super::Dirty;
@@ -281,13 +281,5 @@ impl Plan<'_> {
                 | None => {}
             }
         }
-    }
-}
-
-/// The node that owns a region.
-pub(super) fn owner_node(owner: RegionOwner) -> Option<NodeRef> {
-    match owner {
-        RegionOwner::Node(node) => Some(node),
-        RegionOwner::Function | RegionOwner::Contract(_) => None,
     }
 }
