@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::answer::Decision;
 use crate::ladder::{Class, Failure, Remedy};
 use crate::place::Place;
-use crate::receipts::{Intent, Outcome};
+use crate::receipts::{Intent, Outcome, is_zero};
 use crate::state::Update;
 use crate::step::{Ask, Goto};
 
@@ -156,10 +156,6 @@ pub struct Failed {
     pub class: Class,
     /// What becomes of it.
     pub remedy: Remedy,
-}
-
-pub(crate) const fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// What kind of entry it is. The discriminants are stored: they never change, and new ones are added at the end.

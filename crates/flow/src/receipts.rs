@@ -6,7 +6,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::entry::is_zero;
 use crate::place::Place;
 
 /// Where an effect belongs.
@@ -36,6 +35,11 @@ pub struct Intent {
     /// The entry by which the run was taken back before, 0 if it was not.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub epoch: u64,
+}
+
+/// Whether a run had not been taken back before: it is not written then.
+pub(crate) const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What an effect came to.
