@@ -15,7 +15,9 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::flows::listing::RunInfo;
 use crate::flows::live::{child_id, damaged};
-use crate::flows::steering::{is_repeated, kept, refuse_hindered, request_digest, standing_entries};
+use crate::flows::steering::{
+    is_repeated, kept, refuse_hindered, request_digest, revision, standing_entries,
+};
 use crate::request::Call;
 use crate::reverting::RevertRequest;
 use crate::undo::{Arrival, Distance, Travel, Way};
@@ -298,16 +300,6 @@ fn epoch(journal: &[Entry]) -> u64 {
 fn later(journal: &[Entry], to: u64) -> Vec<Entry> {
     let standing = standing_entries(journal, u64::MAX).into_iter();
     standing.filter(|entry| entry.number > to).cloned().collect()
-}
-
-/// The revision that a receipt notes, with its branch, and its program if the run is about none.
-pub(super) fn revision(what: &What) -> Option<(Option<Uuid>, String, u64)> {
-    let What::Received(receipt) = what else { return None };
-    let notes = &receipt.outcome.notes;
-    let program = notes.get("program").and_then(Value::as_str).and_then(|id| id.parse().ok());
-    let branch = notes.get("branch").and_then(Value::as_str)?;
-    let number = notes.get("revision").and_then(Value::as_u64)?;
-    Some((program, branch.to_owned(), number))
 }
 
 /// An effect that was had and that no revision takes back.

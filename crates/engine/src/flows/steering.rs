@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use lmlang_flow::{Entry, Goto, Run, Stepped, What};
 use lmlang_history::log::Origin;
 use lmlang_store::{BeginError, NewRun, Timestamp};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::catalog::Selector;
@@ -14,7 +15,6 @@ use crate::flows::coding;
 use crate::flows::listing::RunInfo;
 use crate::flows::live::{damaged, standing};
 use crate::flows::moving::other_version;
-use crate::flows::rewinding::revision;
 use crate::flows::starting::idempotency;
 use crate::records::to_actor;
 use crate::request::Call;
@@ -158,6 +158,16 @@ pub(super) fn standing_entries(journal: &[Entry], to: u64) -> Vec<&Entry> {
     }
     standing.retain(|entry| entry.number <= to);
     standing
+}
+
+/// The revision that a receipt notes, with its branch, and its program if the run is about none.
+pub(super) fn revision(what: &What) -> Option<(Option<Uuid>, String, u64)> {
+    let What::Received(receipt) = what else { return None };
+    let notes = &receipt.outcome.notes;
+    let program = notes.get("program").and_then(Value::as_str).and_then(|id| id.parse().ok());
+    let branch = notes.get("branch").and_then(Value::as_str)?;
+    let number = notes.get("revision").and_then(Value::as_u64)?;
+    Some((program, branch.to_owned(), number))
 }
 
 /// The entry of a journal that is the newest to count when it is taken back to a number.
