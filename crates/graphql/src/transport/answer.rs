@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::ser::SerializeStruct;
 use serde_json::json;
 
-use super::executor::RequestId;
+use super::request_id::RequestId;
 use super::shape::Shape;
 use crate::error::{ApiError, Code};
 

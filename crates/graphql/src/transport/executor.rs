@@ -29,27 +29,10 @@ use super::caller::Caller;
 use super::carried::CarriedOut;
 use super::documents::{Documents, Known};
 use super::limits::Limits;
+use super::request_id::RequestId;
 use super::shape::Shape;
 use super::{escapes, given, literals, omitted, precheck, rules, tokens};
 use crate::error::{ApiError, Code, cut};
-
-/// Names one request in logs and in the errors that its client sees.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RequestId(pub Arc<str>);
-
-impl RequestId {
-    /// Makes a fresh, time-ordered id.
-    #[must_use]
-    pub fn fresh() -> Self {
-        RequestId(uuid::Uuid::now_v7().simple().to_string().into())
-    }
-}
-
-impl fmt::Display for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// The parameters of a request, as every transport carries them.
 #[derive(Debug, Default, Deserialize)]

@@ -17,6 +17,7 @@ mod limits;
 mod literals;
 mod omitted;
 mod precheck;
+mod request_id;
 mod rules;
 mod shape;
 mod tokens;
@@ -27,7 +28,8 @@ mod tests;
 
 pub use answer::{Answer, Outcome};
 pub use caller::Caller;
-pub use executor::{Executor, OperationKind, Params, Prepared, RequestId};
+pub use executor::{Executor, OperationKind, Params, Prepared};
 pub use limits::Limits;
 pub use lmlang_engine::{Denied, Grant, Scope};
 pub use lmlang_history::log::{Actor, ActorKind};
+pub use request_id::RequestId;

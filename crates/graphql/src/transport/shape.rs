@@ -9,7 +9,7 @@ use async_graphql::parser::types::{
 use async_graphql::parser::{self, Positioned};
 use async_graphql::{Name, Value};
 
-use super::values::Inputs;
+use super::values::{Argument, Inputs};
 
 /// Page size assumed for a `first` without a default.
 const DEFAULT_PAGE: u64 = 50;
@@ -39,19 +39,6 @@ enum Kind {
     Input,
     Object,
     Abstract,
-}
-
-/// An argument, or a field of an input object.
-#[derive(Clone, Debug)]
-pub(super) struct Argument {
-    pub(super) ty: Type,
-    pub(super) has_default: bool,
-}
-
-impl Argument {
-    pub(super) fn of(definition: &InputValueDefinition) -> Argument {
-        Argument { ty: definition.ty.node.clone(), has_default: definition.default_value.is_some() }
-    }
 }
 
 /// One output field.

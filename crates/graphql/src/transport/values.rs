@@ -10,7 +10,18 @@ use async_graphql::parser::types::{
 };
 use async_graphql::{Name, Value, Variables};
 
-use super::shape::Argument;
+/// An argument, or a field of an input object.
+#[derive(Clone, Debug)]
+pub(super) struct Argument {
+    pub(super) ty: Type,
+    pub(super) has_default: bool,
+}
+
+impl Argument {
+    pub(super) fn of(definition: &InputValueDefinition) -> Argument {
+        Argument { ty: definition.ty.node.clone(), has_default: definition.default_value.is_some() }
+    }
+}
 
 /// The types of inputs by name.
 #[derive(Debug, Default)]

@@ -16,7 +16,8 @@ use serde_json::json;
 
 use crate::error::{ApiError, Code};
 use crate::transport::literals::Placed;
-use crate::transport::shape::{Argument, Shape};
+use crate::transport::shape::Shape;
+use crate::transport::values::Argument;
 
 /// Checks the variables of all operations.
 pub(super) fn check(document: &ExecutableDocument, shape: &Shape) -> Result<(), Placed> {
