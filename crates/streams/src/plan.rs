@@ -3,6 +3,7 @@
 //! Everything that can be seen at once is found at once: what depends on something wrong is passed over.
 
 mod calls;
+mod clause;
 mod expr;
 pub(crate) mod typed;
 
@@ -13,7 +14,7 @@ use crate::catalog::Catalog;
 use crate::error::{Code, Place, PlanError};
 use crate::sql::syntax::{self, Literal, WindowCall};
 use crate::types::{Field, Ty};
-use calls::Clause;
+use clause::Clause;
 use expr::Scope;
 use typed::{Expr, Item, Kind, Query, Shape, Window};
 

@@ -1,34 +1,12 @@
 //! Calls of functions.
 
+use super::clause::Clause;
 use super::expr::Scope;
 use super::typed::{AggregateCall, Expr, Kind};
 use crate::error::{Code, Place, PlanError};
 use crate::functions::{self, Aggregate, Function, FunctionDef, Scalar, Stateful};
 use crate::sql::syntax::{self, Name};
 use crate::types::Ty;
-
-/// Where an expression stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clause {
-    Select,
-    Where,
-    GroupBy,
-    Having,
-    /// Inside of an aggregate or of a stateful function, of that name.
-    Inside(&'static str),
-}
-
-impl Clause {
-    fn words(self) -> String {
-        match self {
-            Clause::Select => "`SELECT`".to_owned(),
-            Clause::Where => "`WHERE`".to_owned(),
-            Clause::GroupBy => "`GROUP BY`".to_owned(),
-            Clause::Having => "`HAVING`".to_owned(),
-            Clause::Inside(name) => format!("`{name}`"),
-        }
-    }
-}
 
 impl Scope {
     pub(super) fn call(

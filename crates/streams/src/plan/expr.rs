@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::calls::Clause;
+use super::clause::Clause;
 use super::typed::{AggregateCall, Expr, Kind};
 use crate::error::{Code, Place, PlanError};
 use crate::sql::syntax::{self, Arithmetic, CastTo, Compare, Literal, Name};
