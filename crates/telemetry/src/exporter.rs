@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::console;
 use crate::counters::{Counters, Tally};
-use crate::http::Http;
+use crate::http::{Http, StartError};
 use crate::queue::{Bounds, Queue};
 use crate::settings::{Destination, Off, Settings};
 use crate::span::{Resource, Span};
@@ -40,17 +40,6 @@ struct Running {
     worker: Mutex<Option<JoinHandle<()>>>,
     /// When a warning last said that spans are dropped.
     warned: Mutex<Option<Instant>>,
-}
-
-/// Why an exporter cannot start.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum StartError {
-    /// The system trusts no authorities, and the address needs one.
-    #[error("the certificates of the system cannot be read, so that `https` can reach nobody: {why}")]
-    Roots {
-        /// What the system says.
-        why: String,
-    },
 }
 
 /// Not all spans were sent in time.

@@ -15,9 +15,9 @@ use hyper_util::rt::TokioExecutor;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use prost::Message;
 use rustls::{ClientConfig, RootCertStore};
+use thiserror::Error;
 use tokio::time::timeout;
 
-use crate::exporter::StartError;
 use crate::settings::{Collector, Compression};
 
 /// What is sent and understood.
@@ -25,6 +25,17 @@ const PROTOBUF: &str = "application/x-protobuf";
 
 /// Longest answer that is read, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024;
+
+/// Why an exporter cannot start.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StartError {
+    /// The system trusts no authorities, and the address needs one.
+    #[error("the certificates of the system cannot be read, so that `https` can reach nobody: {why}")]
+    Roots {
+        /// What the system says.
+        why: String,
+    },
+}
 
 /// What a request came to.
 #[derive(Debug)]

@@ -24,7 +24,8 @@ pub mod span;
 mod wire;
 mod worker;
 
+pub use crate::http::StartError;
 pub use counters::Counters;
-pub use exporter::{Exporter, StartError, Unsent};
+pub use exporter::{Exporter, Unsent};
 pub use settings::{Collector, Compression, Destination, Off, Retry, Settings, SettingsError};
 pub use span::{Event, Kind, Resource, Span, Status, Value};
