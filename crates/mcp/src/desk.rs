@@ -173,12 +173,6 @@ impl Result {
         self.told.is_error
     }
 
-    /// All of it, as MCP's `tools/call` has it.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        json!(crate::service::untyped(self, false))
-    }
-
     /// The tokens of what is told.
     #[must_use]
     pub fn tokens(&self) -> u64 {

@@ -17,6 +17,7 @@ pub mod stdio;
 pub mod tool;
 pub mod waiting;
 
+mod address;
 mod arguments;
 mod budget;
 mod cursor;
@@ -29,6 +30,7 @@ mod rates;
 mod reply;
 mod request;
 mod resources;
+mod result;
 mod sdl;
 mod service;
 mod tools;

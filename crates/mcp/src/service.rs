@@ -5,9 +5,9 @@ use std::sync::Arc;
 use lmlang_graphql::transport::{Caller, Executor};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, Implementation, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
+    Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
     ResourceTemplate, ServerCapabilities, ServerConfig, Tool as Listed, ToolAnnotations,
 };
@@ -19,11 +19,24 @@ use crate::ask::InProcess;
 use crate::desk::{self, Desk, Progress};
 use crate::failure::{Failure, RpcCode, RpcError};
 use crate::rates::Rates;
-use crate::reply::{Link, hidden};
+use crate::reply::hidden;
 use crate::resources::{self, EDITS, TEMPLATES};
-use crate::stdio::METHODS;
+use crate::result::result;
 use crate::tool::{Effect, Tool};
 use crate::tools;
+
+/// Methods that are handed on to the SDK.
+pub(crate) const METHODS: [&str; 9] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "subscriptions/listen",
+];
 
 /// What a client is told of the server as a whole.
 const INSTRUCTIONS: &str = "lmlang keeps programs as typed graphs: you read, edit, verify, run and undo them here. Begin with \
@@ -290,33 +303,6 @@ fn listed(tool: &Tool) -> Listed {
 /// Whether a revision of the protocol knows no links in results.
 pub(crate) fn is_plain(version: Option<&str>) -> bool {
     version.is_some_and(|version| version < ProtocolVersion::V_2025_06_18.as_str())
-}
-
-/// A result as MCP has it; `plain` for clients that know no links.
-pub(crate) fn result(done: &desk::Result, plain: bool) -> CallToolResult {
-    let mut content = vec![ContentBlock::text(done.text())];
-    if !plain {
-        content.extend(done.links().iter().map(linked));
-    }
-    let mut result = match done.is_error() {
-        true => CallToolResult::error(content),
-        false => CallToolResult::success(content),
-    };
-    result.structured_content = Some(done.data().clone());
-    result
-}
-
-/// The same as plain JSON-RPC has it, and as the SDK writes it for all but the newest clients.
-pub(crate) fn untyped(done: &desk::Result, plain: bool) -> CallToolResult {
-    let mut result = result(done, plain);
-    result.result_type = None;
-    result
-}
-
-fn linked(link: &Link) -> ContentBlock {
-    let resource =
-        Resource::new(&link.uri, &link.name).with_description(&link.description).with_mime_type("text/plain");
-    ContentBlock::resource_link(resource)
 }
 
 fn unknown_tool(name: &str) -> ErrorData {

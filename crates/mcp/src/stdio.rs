@@ -23,7 +23,8 @@ use crate::desk::{self, Desk, Progress};
 use crate::failure::{RpcCode, RpcError};
 use crate::mask::masked;
 use crate::request::{self, Request, refusal};
-use crate::service::{self, Service};
+use crate::result::untyped;
+use crate::service::{self, METHODS, Service};
 use crate::tool::Tool;
 use crate::tools;
 
@@ -31,19 +32,6 @@ use crate::tools;
 const LINE: u64 = 16 << 20;
 /// Calls that run at a time; further lines wait.
 const AT_A_TIME: usize = 64;
-
-/// Methods that are handed on to the SDK.
-pub(crate) const METHODS: [&str; 9] = [
-    "initialize",
-    "ping",
-    "server/discover",
-    "tools/list",
-    "tools/call",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "subscriptions/listen",
-];
 
 /// The field of `_meta` with which a request needs no handshake.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -376,7 +364,7 @@ impl Form {
             (Form::Tool, Err(error)) => desk::Result::of_error(&error, program),
             (Form::Method, Err(error)) => return refusal(id, &error),
         };
-        json!({ "jsonrpc": "2.0", "id": id, "result": service::untyped(&done, plain) })
+        json!({ "jsonrpc": "2.0", "id": id, "result": untyped(&done, plain) })
     }
 }
 

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::about::{self, changed, revision, text};
+use crate::address::{SCHEME, encoded};
 use crate::arguments::{schema, typed};
 use crate::failure::{Failure, RpcError};
 use crate::reply::{Item, Link, Reply};
-use crate::resources::encoded;
 use crate::tool::{Call, Effect, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -129,7 +129,7 @@ fn function(changed: &Value) -> String {
 /// Where the difference can be read page by page.
 pub(super) fn link(program: &str, from: &str, to: &str) -> Link {
     Link {
-        uri: format!("lmlang://program/{}/diff/{from}..{to}", encoded(program)),
+        uri: format!("{SCHEME}program/{}/diff/{from}..{to}", encoded(program)),
         name: "diff".to_owned(),
         description: format!("the difference of {from} and {to}"),
     }

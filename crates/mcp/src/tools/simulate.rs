@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::about::{self, counted, text, texts};
 use super::outcomes::{self, RESULT};
+use crate::address::SCHEME;
 use crate::arguments::{schema, typed};
 use crate::ask::Ask;
 use crate::cursor::Paged;
@@ -148,7 +149,7 @@ async fn held(call: &Call, args: Args, trace: &str) -> Result<Reply, Failure> {
     reply.count("trace_steps", &simulation["trace"]["recorded"]);
     let steps = counted(&simulation["trace"]["recorded"], "step", "steps");
     let link = Link {
-        uri: format!("lmlang://run/{id}/trace"),
+        uri: format!("{SCHEME}run/{id}/trace"),
         name: "trace".to_owned(),
         description: format!("the trace, {steps}"),
     };
