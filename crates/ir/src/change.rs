@@ -244,6 +244,10 @@ impl Program {
     /// Opens a function for writing. Open it once for a list of changes: opening copies its path.
     pub fn function_mut(&mut self, of: FuncRef) -> Result<FunctionMut<'_>, StructureError> {
         let function = self.functions.get_mut(of.number()).ok_or(StructureError::Missing(of.into()))?;
+        if Arc::get_mut(function).is_none() {
+            // All states that have the function find them then. Else each change of it might have to find them anew.
+            function.body.users.among(&function.body.nodes);
+        }
         let function = Arc::make_mut(function);
         (function.hash, function.code) = (OnceLock::new(), OnceLock::new());
         Ok(FunctionMut { of, head: &mut function.head, body: &mut function.body, index: &mut self.index })
