@@ -110,7 +110,7 @@ impl<T: Clone> Trie<T> {
 fn child_of<T>(keys: &[u64], items: &mut Vec<T>) -> Child<T> {
     let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Child::Empty };
     if first >> BITS == last >> BITS {
-        let mask = keys.iter().fold(0, |mask, key| mask | 1 << (key & LOW));
+        let mask = keys.iter().fold(0u16, |mask, key| mask | 1 << (key & LOW));
         let items = items.split_off(items.len() - keys.len());
         return Child::Leaf(Arc::new(Leaf { hash: OnceLock::new(), prefix: first >> BITS, mask, items }));
     }
