@@ -2,22 +2,18 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Enum, InputObject, Object, Result, SimpleObject};
-use lmlang_ir::graph::{self, impact as affected, subgraph};
-use lmlang_ir::{ContractRef, FuncRef, Ref, TypeRef, VarRef, text};
+use async_graphql::{Context, Enum, InputObject, Object, Result};
+use lmlang_ir::graph::{self, subgraph};
+use lmlang_ir::{FuncRef, text};
 
-use crate::direct::{Direct, Rows};
+use crate::direct::Rows;
 use crate::error::ApiError;
-use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::defaults::{Both, Int, No, Or, Standard};
 use crate::schema::detail::Detail;
 use crate::schema::edge::{EdgeKind, FlowEdge};
-use crate::schema::function::{Contract, Function};
+use crate::schema::function::Function;
 use crate::schema::natural::natural;
 use crate::schema::node::ComputeNode;
-use crate::schema::scalars::Text;
-use crate::schema::storage::Storage;
-use crate::schema::types::TypeDef;
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
 
@@ -188,121 +184,4 @@ pub(crate) fn slice(
     let found =
         Arc::new(graph::slice(view.program(), of, direction.into(), limit("maxNodes", max_nodes, MOST)?));
     Ok(Subgraph { view: view.clone(), found, detail })
-}
-
-/// What a change could affect.
-#[derive(Clone)]
-pub struct Impact {
-    view: View,
-    page: PageRequest,
-    found: Arc<affected::Impact>,
-}
-
-/// The most types, storage and contracts listed in one answer.
-const LISTED: usize = 1_000;
-
-/// What a change of some entities could affect.
-#[Object]
-impl Impact {
-    /// Functions that reach them, the nearest first.
-    async fn functions(&self) -> Option<Result<Connection<Function>>> {
-        let functions =
-            self.found.functions.iter().filter_map(|of| Function::new(&self.view, *of).ok()).collect();
-        nullable(Connection::by_name(&self.page, functions, |one: &Function| one.of.to_string()))
-    }
-
-    /// Types that contain them.
-    async fn types(&self, context: &Context<'_>) -> Vec<TypeDef> {
-        let types = self.found.types.iter().take(LISTED);
-        budget::list(context, types.filter_map(|of: &TypeRef| TypeDef::new(&self.view, *of).ok()).collect())
-            .await
-    }
-
-    /// Storage that contains them: globals of a type, tables with a function, segments of a memory.
-    async fn storage(&self, context: &Context<'_>) -> Vec<Storage> {
-        let storage = self.found.storage.iter().take(LISTED);
-        budget::list(context, storage.filter_map(|of: &VarRef| Storage::new(&self.view, *of).ok()).collect())
-            .await
-    }
-
-    /// The contracts of these functions.
-    async fn contracts(&self, context: &Context<'_>) -> Vec<Contract> {
-        let contract = |of: &ContractRef| {
-            let function = self.view.program().function_of((*of).into())?;
-            Some(Contract::new(Function::new(&self.view, function).ok()?, *of))
-        };
-        budget::list(context, self.found.contracts.iter().take(LISTED).filter_map(contract).collect()).await
-    }
-
-    /// Names under which what is affected is exported.
-    async fn exports(&self, context: &Context<'_>) -> Vec<Text> {
-        let names = self.found.exports.iter().map(|name| Text::from(name.to_string()));
-        budget::list(context, names.collect()).await
-    }
-
-    /// How many functions, types, storage and contracts there are.
-    async fn total_count(&self) -> i32 {
-        let found = &self.found;
-        (found.functions.len() + found.types.len() + found.storage.len() + found.contracts.len()) as i32
-    }
-
-    /// Whether types, storage or contracts were left out.
-    async fn truncated(&self) -> bool {
-        let found = &self.found;
-        [found.types.len(), found.storage.len(), found.contracts.len()].into_iter().any(|all| all > LISTED)
-    }
-}
-
-/// What a change of some entities could affect.
-pub(crate) fn impact(
-    view: &View,
-    of: &[String],
-    page: &PageRequest,
-) -> std::result::Result<Impact, ApiError> {
-    let of = of.iter().map(|given| view.entity_named(given)).collect::<std::result::Result<Vec<_>, _>>()?;
-    let found = Arc::new(affected::impact(view.program(), &of));
-    Ok(Impact { view: view.clone(), page: page.clone(), found })
-}
-
-/// That one function calls another, or takes a reference to it.
-#[derive(Clone, SimpleObject)]
-pub struct Call {
-    /// The function that calls.
-    caller: Function,
-    /// The function that is called.
-    callee: Function,
-    /// At how many nodes.
-    sites: i32,
-}
-
-impl Direct for Call {}
-
-impl Listed for Call {
-    const CONNECTION: &'static str = "CallConnection";
-    const EDGE: &'static str = "CallEdge";
-}
-
-/// Who calls whom, by caller and callee; places are `f7-f8`.
-pub(crate) fn call_graph(view: &View, page: &PageRequest) -> std::result::Result<Connection<Call>, ApiError> {
-    let after = page.after(|place| {
-        let (caller, callee) = place.split_once('-')?;
-        Some((caller.parse::<FuncRef>().ok()?, callee.parse::<FuncRef>().ok()?))
-    })?;
-    let function = |of: Ref| FuncRef::try_from(of).ok();
-    let mentions = view.program().all_users();
-    let mut calls: Vec<(FuncRef, FuncRef, u32)> = mentions
-        .filter_map(|(callee, caller, sites)| Some((function(caller)?, function(callee)?, sites)))
-        .collect();
-    calls.sort_unstable();
-    let total = calls.len();
-    let rest = calls.into_iter().filter(|(caller, callee, _)| Some((*caller, *callee)) > after);
-    let items = rest.filter_map(|(caller, callee, sites)| {
-        let call = Call {
-            caller: Function::new(view, caller).ok()?,
-            callee: Function::new(view, callee).ok()?,
-            sites: i32::try_from(sites).unwrap_or(i32::MAX),
-        };
-        Some((format!("{caller}-{callee}"), call))
-    });
-    Ok(Connection::collect(page, total, items))
 }

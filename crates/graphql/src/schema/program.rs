@@ -11,6 +11,7 @@ use crate::schema::access::allow;
 use crate::schema::analysis::{self, Answer, Question};
 use crate::schema::branching::{self, MergePreview};
 use crate::schema::call::actor;
+use crate::schema::call_graph::{self, Call};
 use crate::schema::cases::{self, TestCase};
 use crate::schema::checking::{self, Counterexample, MutationReport};
 use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
@@ -22,9 +23,10 @@ use crate::schema::diff::ProgramDiff;
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::function_filter::FunctionFilter;
+use crate::schema::impact::{self, Impact};
 use crate::schema::map::ProgramMap;
 use crate::schema::module::Module;
-use crate::schema::neighbourhood::{self, Call, Impact, NeighborhoodInput, SliceDirection, Subgraph};
+use crate::schema::neighbourhood::{self, NeighborhoodInput, SliceDirection, Subgraph};
 use crate::schema::node::ComputeNode;
 use crate::schema::program_stats::ProgramStats;
 use crate::schema::query::{Node, entity_named};
@@ -306,10 +308,8 @@ impl Program {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Impact> {
-        self.read(async |view| {
-            neighbourhood::impact(view, &of, &PageRequest::new(List::Affected, first, after)?)
-        })
-        .await
+        self.read(async |view| impact::impact(view, &of, &PageRequest::new(List::Affected, first, after)?))
+            .await
     }
 
     /// Who calls whom, by caller and callee.
@@ -319,7 +319,7 @@ impl Program {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<Call>> {
-        self.read(async |view| neighbourhood::call_graph(view, &PageRequest::new(List::Calls, first, after)?))
+        self.read(async |view| call_graph::call_graph(view, &PageRequest::new(List::Calls, first, after)?))
             .await
     }
 
