@@ -7,6 +7,7 @@ use lmlang_history::log::{Entry, Header};
 use lmlang_history::revision::{Base, MAIN, RevisionName, hashes_from};
 use lmlang_store::{Bound, FIRST_SEQ, ProgramKey, Tail};
 
+use crate::ancestry::Headers;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::opening::changes_content;
@@ -70,8 +71,13 @@ impl Engine {
                 None => head.checkpoints.get(name).ok_or_else(|| nobodys(&head, at, name))?.revision,
             },
         };
+        // Many at a time: it may be far.
+        let mut headers = Headers::new(self, open);
         for _ in 0..name.back {
-            let header = self.header(open, number).await?.ok_or_else(unknown)?;
+            let header = match headers.get(number).await {
+                Err(Error::NotFound { .. }) => return Err(unknown()),
+                found => found?,
+            };
             number = header.parents.first().copied().ok_or_else(unknown)?;
         }
         Ok(number)
