@@ -34,6 +34,8 @@ pub(super) enum Brought {
     Load,
     /// Copies bytes into the program's memory.
     Store,
+    /// Calls a function of the world outside, by its index, which looks into the program's memory.
+    Lent(FuncRef, u32),
     /// Traps where a contract does not hold, as its name says.
     Broken(Name),
     /// Calls a function for those outside, who are within no contract.
@@ -76,6 +78,8 @@ pub(super) struct Bringing {
     pub(super) asked: BTreeMap<Asked, u32>,
     /// Whether the world outside looks into the heap.
     shown: bool,
+    /// Whether it looks into the program's memory instead.
+    lends: bool,
     /// Whether those outside may make values.
     pub(super) offered: bool,
     /// Whether functions of the runtime are being written.
@@ -186,7 +190,12 @@ impl<'p> Writing<'p> {
             },
             false => self.indices.functions[&of],
         };
-        self.called(of, index)
+        let called = self.called(of, index);
+        // Whoever closes a file hands nothing over.
+        match self.bringing.inside && self.bringing.lends && of != RUNTIME.function("fd_close") {
+            true => self.brought(Brought::Lent(of, called)),
+            false => called,
+        }
     }
 
     pub(super) fn global_index(&self, of: VarRef) -> u32 {
@@ -272,6 +281,11 @@ impl<'p> Writing<'p> {
                     names.brought(index, "store_bytes");
                     self.store_bytes()
                 }
+                Brought::Lent(of, asked) => {
+                    let function = RUNTIME.program.function(*of).expect("the runtime has it");
+                    names.brought(index, &function.head().name);
+                    self.lending(*of, *asked)
+                }
                 Brought::Broken(name) => self.broken(index, name, names),
                 Brought::Enter(of) => {
                     names.brought(index, "enter");
@@ -288,7 +302,8 @@ impl<'p> Writing<'p> {
         Ok(())
     }
 
-    /// Asks for the world outside, which looks into the heap by the name that WASI gives it.
+    /// Asks for the world outside, which looks into the heap by the name that WASI gives it, or into the memory of the
+    /// program's own that has this name.
     pub(super) fn meet_world(
         &mut self,
         imports: &mut ImportSection,
@@ -305,9 +320,19 @@ impl<'p> Writing<'p> {
             }
         }
         let runs = self.options.main.is_some();
-        match exported(self.program, MEMORY) {
+        // A function alone is there to be read: it gives nothing out.
+        match exported(self.program, MEMORY).filter(|_| self.scope.is_whole()) {
             Some(of) if !world.is_empty() => {
-                Err(self.unsupported(of, "input and output beside an export `memory`"))
+                let storage = VarRef::try_from(of).ok().and_then(|of| self.program.storage(of));
+                let lacks = match storage.map(|storage| &storage.kind) {
+                    Some(StorageKind::Memory { pages: 1.., .. }) => {
+                        self.bringing.lends = true;
+                        return Ok(());
+                    }
+                    Some(StorageKind::Memory { .. }) => "that may have no page to hand over",
+                    Some(_) | None => "that is no memory",
+                };
+                Err(self.unsupported(of, format!("input and output beside an export `memory` {lacks}")))
             }
             // Hosts look for it, even where nothing is in it.
             None if runs || !world.is_empty() => {

@@ -8,6 +8,7 @@ mod constants;
 mod custom;
 mod guard;
 mod host;
+mod lent;
 mod locals;
 mod meter;
 mod metered;

@@ -26,8 +26,26 @@ fn names_that_the_module_needs_are_not_given_twice() {
     }
     let start = "module m\nexport \"_start\" func f () -> () { return }\nfunc main () -> () { return }";
     assert!(refused(start).starts_with("an export `_start` beside"), "{}", refused(start));
-    let memory = "module m\nexport \"memory\" memory own 1\nfunc main () -> () {\n  print \"\"\n  return\n}";
-    assert!(refused(memory).starts_with("input and output beside an export `memory`"), "{}", refused(memory));
+    for (exported, why) in [
+        ("global mut own: i32 = 1", "that is no memory (`v2` in `m::own`)"),
+        ("memory own 0", "that may have no page to hand over (`v2` in `m::own`)"),
+    ] {
+        let text = format!(
+            "module m\nexport \"memory\" {exported}\nfunc main () -> () {{\n  print \"\"\n  return\n}}"
+        );
+        let expected = format!("input and output beside an export `memory` {why}");
+        assert!(refused(&text).starts_with(&expected), "{}", refused(&text));
+    }
+}
+
+/// What was compiled for WASI exports its memory as WASI wants it: who adds a `print` to it writes it again.
+#[test]
+fn a_memory_of_the_programs_own_is_lent_to_the_host() {
+    let text = "module m\nexport \"memory\" memory own 1\nfunc main () -> () {\n  print \"a\"\n  return\n}";
+    let text = print(&written(text).unwrap()).unwrap();
+    assert!(text.contains("(export \"memory\" (memory $own))\n"), "{text}");
+    let (_, lent) = text.split_once("(func $lm_fd_write ").unwrap();
+    assert!(lent.contains("memory.copy 1 $own\n") && lent.contains("memory.copy $own 1\n"), "{text}");
 }
 
 #[test]
