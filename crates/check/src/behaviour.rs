@@ -44,7 +44,7 @@ pub(crate) fn behaviour(probe: &Probe) -> Option<Behaviour> {
             Manner::Returned
         }
         Outcome::Trapped { fault, .. } => match fault {
-            Fault::Trap(_) => Manner::Trapped(fault.code()),
+            Fault::Trap(_) | Fault::Segment(..) => Manner::Trapped(fault.code()),
             Fault::InContract(contract, _) => Manner::Violated(*contract),
             Fault::Exit(status) => Manner::Exited(*status),
             Fault::Unsupported | Fault::Raw(..) | Fault::Imported(_) | Fault::TooLarge(_) => return None,

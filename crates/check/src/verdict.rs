@@ -122,7 +122,7 @@ pub(crate) fn judge(program: &Program, function: FuncRef, outcome: Option<&Outco
         None => undecided(Undecided::Input),
         Some(Outcome::Returned { .. }) => Verdict::Held,
         Some(Outcome::Trapped { fault, place }) => match fault {
-            Fault::Trap(_) | Fault::InContract(..) => {
+            Fault::Trap(_) | Fault::Segment(..) | Fault::InContract(..) => {
                 let at = place.at();
                 Verdict::Failed(Failure::Trapped {
                     fault: *fault,

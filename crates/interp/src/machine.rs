@@ -26,6 +26,8 @@ pub(crate) struct Frame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     Trap(Trap),
+    /// A segment does not fit where it is put when the run begins.
+    Segment(VarRef, Trap),
     Hole(NodeRef, Option<u16>),
     Open(RegionRef),
     Violated(ContractRef),
@@ -159,7 +161,9 @@ impl Machine {
                 StorageKind::Data { offset, bytes: given } => {
                     match offset {
                         // An active segment is dropped once it has been copied.
-                        Some(offset) => active.push((address(program, *offset) as usize, Arc::clone(given))),
+                        Some(offset) => {
+                            active.push((of, address(program, *offset) as usize, Arc::clone(given)));
+                        }
                         None => bytes = Arc::clone(given),
                     }
                 }
@@ -172,7 +176,9 @@ impl Machine {
                 StorageKind::Elements { ty: _, target, entries } => {
                     let entries = entries.iter().map(|entry| held(*entry, &mut intern)).collect();
                     match target {
-                        Some((table, offset)) => put.push((*table, address(program, *offset), entries)),
+                        Some((table, offset)) => {
+                            put.push((of, *table, address(program, *offset), entries));
+                        }
                         None => elements = entries,
                     }
                 }
@@ -185,15 +191,15 @@ impl Machine {
             self.data.push(bytes);
             self.elements.push(elements);
         }
-        for (table, offset, entries) in put {
+        for (of, table, offset, entries) in put {
             let at = names.iter().position(|of| *of == table);
             let table = at.and_then(|at| self.tables[at].as_mut()).map(|table| &mut table.entries[..]);
             let place = table.and_then(|table| table.get_mut(offset as usize..)?.get_mut(..entries.len()));
-            place.ok_or(Stop::Trap(Trap::TableOutOfBounds))?.copy_from_slice(&entries);
+            place.ok_or(Stop::Segment(of, Trap::TableOutOfBounds))?.copy_from_slice(&entries);
         }
-        for (offset, bytes) in active {
+        for (of, offset, bytes) in active {
             let to = self.memory.get_mut(offset..).and_then(|rest| rest.get_mut(..bytes.len()));
-            to.ok_or(Stop::Trap(Trap::MemoryOutOfBounds))?.copy_from_slice(&bytes);
+            to.ok_or(Stop::Segment(of, Trap::MemoryOutOfBounds))?.copy_from_slice(&bytes);
         }
         self.note_memory();
         Ok(names)
@@ -242,7 +248,8 @@ fn given(program: &Program, global: VarRef) -> Option<&Const> {
     }
 }
 
-fn address(program: &Program, offset: Offset) -> u32 {
+/// Where a segment is put when a run begins.
+pub(crate) fn address(program: &Program, offset: Offset) -> u32 {
     match offset {
         Offset::At(address) => address,
         Offset::Global(global) => match given(program, global) {

@@ -4,8 +4,11 @@ use std::fmt;
 use std::time::Duration;
 
 use lmlang_ir::text::print_signature;
-use lmlang_ir::{ContractRef, FuncRef, NodeRef, Program, RegionRef, Source, Trap, Value, VarRef};
+use lmlang_ir::{
+    ContractRef, FuncRef, NodeRef, Program, RegionRef, Source, StorageKind, Trap, Value, VarRef, counted,
+};
 
+use crate::machine::address;
 use crate::value::Shown;
 use crate::wasi;
 
@@ -100,6 +103,8 @@ impl Outcome {
 pub enum Fault {
     /// An operator trapped.
     Trap(Trap),
+    /// A segment does not fit where it is put when the run begins.
+    Segment(VarRef, Trap),
     /// A contract trapped instead of answering.
     InContract(ContractRef, Trap),
     /// Simulations do not have this operator.
@@ -118,24 +123,23 @@ impl Fault {
     /// The stable code.
     pub fn code(self) -> &'static str {
         match self {
-            Fault::Trap(trap) => trap.code(),
+            Fault::Trap(trap) | Fault::Segment(_, trap) => trap.code(),
             Fault::InContract(..) => Trap::ContractTrapped.code(),
             Fault::Unsupported | Fault::Raw(..) | Fault::Imported(_) | Fault::TooLarge(_) => "UNSUPPORTED",
             Fault::Exit(_) => "EXIT",
         }
     }
 
-    /// What it is, in words, in the program that was run: of a function that only the host has, what is asked of the host, and
-    /// how one does without.
+    /// What it is, in words, in the program that was run, with the paths of what it names: of a function that only the host
+    /// has, what is asked of the host, and how one does without.
     pub fn message(self, program: &Program) -> String {
         match self {
             Fault::Imported(function) => imported(program, function).unwrap_or_else(|| self.to_string()),
-            Fault::Trap(_)
-            | Fault::InContract(..)
-            | Fault::Unsupported
-            | Fault::Raw(..)
-            | Fault::TooLarge(_)
-            | Fault::Exit(_) => self.to_string(),
+            Fault::Segment(of, _) => segment(program, of).unwrap_or_else(|| self.to_string()),
+            Fault::TooLarge(function) => too_large(&program.path(function.into())),
+            Fault::Trap(_) | Fault::InContract(..) | Fault::Unsupported | Fault::Raw(..) | Fault::Exit(_) => {
+                self.to_string()
+            }
         }
     }
 }
@@ -155,10 +159,43 @@ fn imported(program: &Program, function: FuncRef) -> Option<String> {
     ))
 }
 
+/// Where a segment was to be put, and what is there.
+fn segment(program: &Program, of: VarRef) -> Option<String> {
+    let path = program.path(of.into());
+    match &program.storage(of)?.kind {
+        StorageKind::Data { offset, bytes } => {
+            let memory = program.all_storage().find_map(|(_, found)| match found.kind {
+                StorageKind::Memory { pages, .. } => Some(u64::from(pages) << 16),
+                _ => None,
+            });
+            let (at, length) = (address(program, (*offset)?), counted(bytes.len() as u64, "byte", "bytes"));
+            let memory = memory.unwrap_or(0);
+            Some(format!("the data `{path}`, {length} at {at}, ends beyond the memory of {memory} bytes"))
+        }
+        StorageKind::Elements { target, entries, .. } => {
+            let (table, offset) = (*target)?;
+            let StorageKind::Table { entries: held, .. } = &program.storage(table)?.kind else { return None };
+            let number = |of: usize| counted(of as u64, "entry", "entries");
+            let (at, table) = (address(program, offset), program.path(table.into()));
+            let (length, held) = (number(entries.len()), number(held.len()));
+            Some(format!("the elements `{path}`, {length} at {at}, end beyond the table `{table}` of {held}"))
+        }
+        _ => None,
+    }
+}
+
+fn too_large(function: &str) -> String {
+    format!(
+        "`{function}` has more values, or more targets of a branch, than the interpreter takes in a function; compiled code \
+         may take it"
+    )
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Trap(trap) => write!(f, "{trap}"),
+            Fault::Segment(of, trap) => write!(f, "`{of}` does not fit where it is put: {trap}"),
             Fault::InContract(contract, trap) => write!(f, "contract `{contract}` trapped: {trap}"),
             Fault::Unsupported => f.write_str("simulations cannot execute this operator"),
             Fault::Raw(node, [first, second]) => {
@@ -168,7 +205,7 @@ impl fmt::Display for Fault {
                 )
             }
             Fault::Imported(function) => write!(f, "`{function}` is a function that only the host has"),
-            Fault::TooLarge(function) => write!(f, "`{function}` is too large to be simulated"),
+            Fault::TooLarge(function) => f.write_str(&too_large(&function.to_string())),
             Fault::Exit(status) => write!(f, "the program ended itself with status {status}"),
         }
     }

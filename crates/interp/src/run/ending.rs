@@ -17,6 +17,7 @@ impl Run {
                 Some(contract) => trapped(Fault::InContract(contract, trap), place),
                 None => trapped(Fault::Trap(trap), place),
             },
+            Stop::Segment(of, trap) => trapped(Fault::Segment(of, trap), place),
             Stop::Hole(node, port) => Outcome::ReachedHole { node: Some(node), port, place },
             Stop::Open(_) => Outcome::ReachedHole { node: None, port: None, place },
             Stop::Violated(contract) => {

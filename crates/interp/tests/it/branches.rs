@@ -61,6 +61,8 @@ fn a_switch_with_more_targets_than_a_window_has_jumps_says_so() {
     let result = whole(&checked, function, &[Value::Const(Const::I32(39_999))], &options);
     let Outcome::Trapped { fault, .. } = result.outcome else { panic!("{:?}", result.outcome) };
     assert_eq!(fault, Fault::TooLarge(function));
+    let message = fault.message(checked.program());
+    assert!(message.starts_with("`m::f` has more values, or more targets of a branch, than"), "{message}");
 }
 
 /// Every case puts its value where the result will be; what others put there is no concern of its.

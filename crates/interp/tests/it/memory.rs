@@ -77,3 +77,28 @@ fn a_slice_is_not_made_before_there_is_room() {
 ";
     check_stops(text, 70_000);
 }
+
+#[test]
+fn a_segment_that_does_not_fit_is_named() {
+    let rest = "func f () -> () {\n  return\n}\n";
+    for (storage, code, message) in [
+        (
+            "memory main 1\ndata late at 65535 b\"ab\"\n",
+            "MEMORY_OUT_OF_BOUNDS",
+            "the data `m::late`, 2 bytes at 65535, ends beyond the memory of 65536 bytes",
+        ),
+        (
+            "table steps [f, null]\nelem more in steps at 2 [f]\n",
+            "TABLE_OUT_OF_BOUNDS",
+            "the elements `m::more`, 1 entry at 2, end beyond the table `m::steps` of 2 entries",
+        ),
+    ] {
+        let text = format!("module m\n{storage}{rest}");
+        let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
+        let function = program.functions().next().expect("a function").0;
+        let checked = check(program);
+        let result = whole(&checked, function, &[], &Options::default());
+        let Outcome::Trapped { fault, .. } = result.outcome else { panic!("{:?}", result.outcome) };
+        assert_eq!((fault.code(), fault.message(checked.program()).as_str()), (code, message));
+    }
+}

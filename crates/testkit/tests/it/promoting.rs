@@ -89,9 +89,10 @@ fn ending(checked: &Checked, of: FuncRef, args: &[Value]) -> Option<(String, Vec
     let result = run(checked, of, args, &options, &cache, u64::MAX, &mut |_| Control::Continue).ok()?;
     let end = match result.outcome {
         Outcome::Returned { values } => format!("{values:?}"),
-        Outcome::Trapped { fault: Fault::Trap(trap) | Fault::InContract(_, trap), .. } => {
-            trap.code().to_owned()
-        }
+        Outcome::Trapped {
+            fault: Fault::Trap(trap) | Fault::Segment(_, trap) | Fault::InContract(_, trap),
+            ..
+        } => trap.code().to_owned(),
         Outcome::Trapped { fault, .. } => format!("{fault:?}"),
         Outcome::ContractViolated { message, .. } => message,
         Outcome::ReachedHole { .. } => "hole".to_owned(),

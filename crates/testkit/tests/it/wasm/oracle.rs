@@ -43,7 +43,10 @@ pub(super) fn here_values(
     let result = result.expect("the arguments fit");
     let ending = match result.outcome {
         Outcome::Returned { values } => return (Ok(values), result.stdout, result.fuel_used),
-        Outcome::Trapped { fault: Fault::Trap(trap) | Fault::InContract(_, trap), .. } => Ending::Traps(trap),
+        Outcome::Trapped {
+            fault: Fault::Trap(trap) | Fault::Segment(_, trap) | Fault::InContract(_, trap),
+            ..
+        } => Ending::Traps(trap),
         Outcome::ContractViolated { .. } => Ending::Traps(Trap::Unreachable),
         Outcome::LimitReached { .. } => Ending::Exceeds,
         other => panic!("{other:?}"),
