@@ -10,15 +10,6 @@ use crate::workspace::Workspace;
 /// Longest source file without its tests.
 const LINES: usize = 600;
 
-/// Files that may be longer, each with the reason.
-const LONG: &[(&str, &str)] = &[
-    (
-        "crates/ir/src/text/print_body.rs",
-        "one subject: how a body prints, with one match over what an operator holds",
-    ),
-    ("crates/testkit/src/generate/body.rs", "one generator: a choice per group of operators"),
-];
-
 /// Files in which a rule's own words may stand.
 const RULES: &str = "crates/xtask/src/tidy.rs";
 
@@ -44,11 +35,6 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
         // A file that is not text has no lines to check.
         let Ok(text) = fs::read_to_string(workspace.path(file)) else { continue };
         check_file(file, &text, &mut wrong);
-    }
-    for (file, _) in LONG {
-        if !files.iter().any(|tracked| tracked == file) {
-            wrong.push(format!("{file}: is listed as long and does not exist"));
-        }
     }
     for manifest in files.iter().filter(|file| file.ends_with("/Cargo.toml")) {
         let sources = manifest.replace("Cargo.toml", "src/");
@@ -100,7 +86,7 @@ fn check_file(file: &str, text: &str, wrong: &mut Vec<String>) {
     if file.ends_with("Cargo.toml") && file != "Cargo.toml" && !text.contains("[lints]\nworkspace = true") {
         wrong.push(format!("{file}: does not inherit the workspace's lints"));
     }
-    if source && body(text).count() > LINES && !LONG.iter().any(|(long, _)| *long == file) {
+    if source && body(text).count() > LINES {
         wrong.push(format!("{file}: {} lines without its tests, more than {LINES}", body(text).count()));
     }
     if file == RULES {
