@@ -11,6 +11,7 @@ mod deciding;
 mod definition;
 pub mod grounding;
 pub mod manager;
+mod named;
 mod prompts;
 pub mod source;
 pub mod target;
