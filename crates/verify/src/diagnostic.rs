@@ -163,6 +163,12 @@ impl Diagnostic {
     }
 }
 
+/// A finding about an entity outside of functions.
+pub(crate) fn outside(code: Code, of: impl Into<Ref>, port: Option<usize>) -> Diagnostic {
+    let port = port.map(|port| port as u16);
+    Diagnostic::new(code, Location { function: None, entity: of.into(), region: None, port })
+}
+
 impl From<Type> for Fact {
     fn from(of: Type) -> Fact {
         Fact::Type(of)

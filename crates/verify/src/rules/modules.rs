@@ -3,9 +3,8 @@
 use lmlang_ir::{Module, ModuleRef, Name, Program, Ref, Visibility};
 
 use crate::code::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, outside};
 use crate::findings::Index;
-use crate::rules::types::outside;
 
 /// The modules around one, itself included. Ends after as many as there are, should they run in a circle.
 fn around(program: &Program, from: ModuleRef) -> impl Iterator<Item = (ModuleRef, &Module)> {

@@ -6,11 +6,11 @@ use lmlang_ir::{
 };
 
 use crate::code::Code;
-use crate::diagnostic::{Diagnostic, Fact};
+use crate::diagnostic::{Diagnostic, Fact, outside};
 use crate::findings::Index;
 use crate::rules::mentions::storage_word;
 use crate::rules::modules;
-use crate::rules::types::{check_use, outside};
+use crate::rules::types::check_use;
 
 /// Pages that 32 bits of address reach.
 const MAX_PAGES: u32 = 65_536;

@@ -5,14 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use lmlang_ir::{ModuleRef, Program, Ref, Shape, Type, TypeDef, TypeRef};
 
 use crate::code::Code;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, outside};
 use crate::rules::modules;
-
-/// A finding about an entity outside of functions.
-pub(crate) fn outside(code: Code, of: impl Into<Ref>, port: Option<usize>) -> Diagnostic {
-    let port = port.map(|port| port as u16);
-    Diagnostic::new(code, Location { function: None, entity: of.into(), region: None, port })
-}
 
 /// A use of a type from a module: its nominal parts exist and are visible, its pointers point to plain types.
 pub(crate) fn check_use(
