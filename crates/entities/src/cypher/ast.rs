@@ -1,7 +1,7 @@
 //! A query as it is written, and with slots of rows in the place of names once it is resolved.
 
 use super::functions::{Aggregate, Function};
-use super::token::Span;
+use super::span::Span;
 use super::value::Value;
 use crate::name::{Label, RelationType};
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::token::Span;
+use super::span::Span;
 
 /// A place in a query, counted from one; a column is a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use super::Limits;
 use super::ast::{Comparison, Expr, Kind, Operator, TextTest};
 use super::error::{Failure, Fault, Problem};
 use super::functions::{finite, printed};
+use super::span::Span;
 use super::stage::Pattern;
-use super::token::Span;
 use super::value::{Value, all, compare, equal};
 use crate::graph::Graph;
 

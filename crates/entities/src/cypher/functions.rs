@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::ast::{Distinct, Expr};
 use super::error::{Fault, Problem};
-use super::token::Span;
+use super::span::Span;
 use super::value::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,6 +22,7 @@ mod plan;
 mod project;
 mod resolve;
 mod run;
+mod span;
 mod stage;
 mod token;
 mod value;

@@ -6,8 +6,8 @@ use serde_json::{Map, Value as Json};
 
 use super::ast::{Clause, Comparison, EdgePattern, Expr, Kind, Match, Name, NodePattern};
 use super::error::{Fault, Problem};
+use super::span::Span;
 use super::stage::{LinkPattern, PathShape, Pattern, Predicate, Resolved, Stage, Vertex, needs};
-use super::token::Span;
 use super::value::Value;
 use crate::error::shown;
 

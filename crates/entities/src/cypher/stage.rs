@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ast::{Direction, Distinct, Expr, Kind, Sorting};
 use super::functions::Aggregate;
-use super::token::Span;
+use super::span::Span;
 use crate::name::{Label, RelationType};
 
 #[derive(Debug)]

@@ -1,20 +1,8 @@
 //! A query as words, signs and literals, each with its place.
 
 use super::error::{Fault, Problem};
+use super::span::Span;
 use crate::error::shown;
-
-/// A part of a query's text, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) start: u32,
-    pub(crate) end: u32,
-}
-
-impl Span {
-    pub(crate) fn to(self, end: Self) -> Self {
-        Self { start: self.start, end: end.end }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {

@@ -2,7 +2,8 @@
 
 use super::super::ast::{Clause, Expr, Item, Match, Projection, Sorting};
 use super::super::error::{Fault, Problem};
-use super::super::token::{Span, Token};
+use super::super::span::Span;
+use super::super::token::Token;
 use super::{MAX_CLAUSES, Parser};
 
 /// Words that begin a clause which does more than read, or that could.

@@ -3,7 +3,8 @@
 use super::super::ast::{Comparison, Distinct, Expr, Kind, Match, Operator, TextTest};
 use super::super::error::{Fault, Problem};
 use super::super::functions::{Called, named};
-use super::super::token::{Span, Token};
+use super::super::span::Span;
+use super::super::token::Token;
 use super::super::value::Value;
 use super::{Parser, is_reserved};
 use crate::error::shown;

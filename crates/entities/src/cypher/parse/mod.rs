@@ -9,7 +9,8 @@ mod pattern;
 use super::Limits;
 use super::ast::{Clause, Name};
 use super::error::{Fault, Problem};
-use super::token::{Span, Token, tokens};
+use super::span::Span;
+use super::token::{Token, tokens};
 
 /// Words that are names only between backticks.
 const RESERVED: [&str; 38] = [

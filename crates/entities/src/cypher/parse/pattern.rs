@@ -2,7 +2,8 @@
 
 use super::super::ast::{Direction, EdgePattern, Expr, Name, NodePattern, PathPattern};
 use super::super::error::{Fault, Problem};
-use super::super::token::{Span, Token};
+use super::super::span::Span;
+use super::super::token::Token;
 use super::Parser;
 use crate::name::{Label, RelationType};
 
