@@ -4,8 +4,8 @@
 //! its uses touch few places. Most entities have one or two users; a constant may have fifty thousand, which is where
 //! a flat list would be copied as a whole with each change.
 //!
-//! It is made when somebody asks first, or changes a function that others have too, and kept in step from then on: of
-//! most functions that are taken in or opened, checked and run, nobody asks.
+//! It is made when somebody asks first, or changes a function that others have too, and kept in step from then on. Whoever
+//! takes a function in, opens a program or verifies all of it does not ask; whoever runs or shows a function does.
 
 use std::ops::Range;
 use std::sync::OnceLock;

@@ -6,7 +6,9 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use lmlang_ir::{Body, Function, Node, NodeRef, Program, RegionOwner, RegionRef, Type};
+use lmlang_ir::{
+    Attr, Body, Exit, Function, Node, NodeRef, Op, Opcode, Program, RegionOwner, RegionRef, Type, VarRef,
+};
 
 use crate::ports;
 use crate::view::Site;
@@ -19,6 +21,7 @@ pub(crate) struct Layout<'a> {
     slots: Slots,
     nodes: Vec<PlacedNode<'a>>,
     regions: Vec<PlacedRegion>,
+    variables: Vec<PlacedVariable>,
     outputs: Vec<Type>,
 }
 
@@ -37,6 +40,8 @@ pub(crate) struct PlacedNode<'a> {
     output_count: u32,
     /// Set by whoever looks at an input that takes a value from here.
     pub(crate) used: Cell<bool>,
+    /// Tells whether an exit leaves it.
+    pub(crate) left: bool,
 }
 
 impl PlacedNode<'_> {
@@ -53,6 +58,12 @@ pub(crate) struct PlacedRegion {
     /// Tells whether it is, or is inside of, the region of a contract.
     pub(crate) contract: bool,
     next: u32,
+}
+
+#[derive(Debug)]
+struct PlacedVariable {
+    of: VarRef,
+    read: bool,
 }
 
 /// From a ref number to a position in the lists.
@@ -107,12 +118,15 @@ impl<'a> Layout<'a> {
         let counts = body.counts();
         let mut nodes = Vec::with_capacity(counts.nodes as usize);
         let mut outputs = Vec::with_capacity(counts.nodes as usize);
+        let (mut read, mut left) = (Vec::new(), Vec::new());
         for (of, node) in body.nodes() {
             let start = outputs.len();
             let known = ports::push_outputs(program, function, node, &mut outputs).is_some();
             if !known {
                 outputs.truncate(start);
             }
+            read.extend(read_by(node.op()));
+            each_left(node.op(), |of| left.push(of));
             nodes.push(PlacedNode {
                 of,
                 node,
@@ -124,21 +138,36 @@ impl<'a> Layout<'a> {
                 outputs: start as u32,
                 output_count: if known { (outputs.len() - start) as u32 } else { NONE },
                 used: Cell::new(false),
+                left: false,
             });
         }
         let mut regions = Vec::with_capacity(counts.regions as usize);
         for (of, _) in body.regions() {
             regions.push(PlacedRegion { of, enter: 0, exit: 0, contract: false, next: NONE });
         }
+        let variables: Vec<PlacedVariable> =
+            body.variables().map(|(of, _)| PlacedVariable { of, read: false }).collect();
         let ends = [
             nodes.first().zip(nodes.last()).map(|(a, b)| (a.of.number(), b.of.number())),
             regions.first().zip(regions.last()).map(|(a, b)| (a.of.number(), b.of.number())),
+            variables.first().zip(variables.last()).map(|(a, b)| (a.of.number(), b.of.number())),
         ];
         let range = ends.into_iter().flatten().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let mut slots = Slots::new(range, nodes.len() + regions.len());
+        let mut slots = Slots::new(range, nodes.len() + regions.len() + variables.len());
         nodes.iter().enumerate().for_each(|(at, placed)| slots.set(placed.of.number(), at));
         regions.iter().enumerate().for_each(|(at, placed)| slots.set(placed.of.number(), at));
-        let mut layout = Layout { slots, nodes, regions, outputs };
+        variables.iter().enumerate().for_each(|(at, placed)| slots.set(placed.of.number(), at));
+        let mut layout = Layout { slots, nodes, regions, variables, outputs };
+        for of in left {
+            if let Some(at) = layout.node_at(of) {
+                layout.nodes[at].left = true;
+            }
+        }
+        for of in read {
+            if let Some(at) = layout.variable_at(of) {
+                layout.variables[at].read = true;
+            }
+        }
         layout.walk(body);
         layout
     }
@@ -206,6 +235,16 @@ impl<'a> Layout<'a> {
         self.slots.get(of.number()).filter(|at| self.nodes.get(*at).is_some_and(|placed| placed.of == of))
     }
 
+    fn variable_at(&self, of: VarRef) -> Option<usize> {
+        let at = self.slots.get(of.number())?;
+        self.variables.get(at).is_some_and(|placed| placed.of == of).then_some(at)
+    }
+
+    /// Tells whether a node reads a variable.
+    pub(crate) fn is_read(&self, of: VarRef) -> bool {
+        self.variable_at(of).is_some_and(|at| self.variables[at].read)
+    }
+
     pub(crate) fn nodes(&self) -> &[PlacedNode<'a>] {
         &self.nodes
     }
@@ -231,5 +270,25 @@ impl<'a> Layout<'a> {
     pub(crate) fn outputs(&self, placed: &PlacedNode<'_>) -> Option<&[Type]> {
         let start = placed.outputs as usize;
         (placed.output_count != NONE).then(|| &self.outputs[start..start + placed.output_count as usize])
+    }
+}
+
+/// The variable that an operator reads.
+pub(crate) fn read_by(op: &Op) -> Option<VarRef> {
+    match (op.code(), op.attr()) {
+        (Opcode::VarGet, Attr::Variable(of)) => Some(*of),
+        (_, _) => None,
+    }
+}
+
+/// Calls `visit` with each node that an operator may leave.
+pub(crate) fn each_left(op: &Op, mut visit: impl FnMut(NodeRef)) {
+    match (op.code(), op.attr()) {
+        (Opcode::Break | Opcode::BreakIf, Attr::Exit(of)) => visit(*of),
+        (_, Attr::Switch(targets)) => targets.iter().for_each(|exit| match exit {
+            Exit::Break(of) => visit(*of),
+            Exit::Continue(_) | Exit::Return => {}
+        }),
+        (_, _) => {}
     }
 }

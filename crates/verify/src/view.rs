@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use lmlang_ir::ops::signature;
 use lmlang_ir::{
     Body, FuncRef, Function, ModuleRef, Node, NodeRef, Program, Ref, RegionOwner, RegionRef, Source, Type,
+    VarRef,
 };
 
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::layout::{Layout, PlacedNode};
+use crate::layout::{Layout, PlacedNode, each_left, read_by};
 
 /// One function of one program, with or without flat positions: the answers are the same, the costs are not.
 pub(crate) struct View<'a> {
@@ -237,6 +238,29 @@ impl<'a> View<'a> {
             Some(placed) => placed.used.get(),
             None => self.body.uses_of(site.of.number()).next().is_some(),
         }
+    }
+
+    /// Tells whether a node reads a variable.
+    pub(crate) fn is_read(&self, of: VarRef) -> bool {
+        match &self.layout {
+            Some(layout) => layout.is_read(of),
+            None => self.users_of(of.number()).any(|node| read_by(node.op()) == Some(of)),
+        }
+    }
+
+    /// Tells whether an exit leaves a node.
+    pub(crate) fn is_left(&self, of: NodeRef) -> bool {
+        if let Some(layout) = &self.layout {
+            return layout.node(of).is_some_and(|placed| placed.left);
+        }
+        let mut is_left = false;
+        self.users_of(of.number()).for_each(|node| each_left(node.op(), |left| is_left |= left == of));
+        is_left
+    }
+
+    fn users_of(&self, number: u64) -> impl Iterator<Item = &'a Node> {
+        let body = self.body;
+        body.users_of(number).filter_map(move |one| body.node(one.node))
     }
 
     /// Tells whether a region leads up to the function or to a contract.

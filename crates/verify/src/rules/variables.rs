@@ -1,6 +1,6 @@
 //! V6 and unread variables: the cells of a function.
 
-use lmlang_ir::{Opcode, VarRef, Variable};
+use lmlang_ir::{VarRef, Variable};
 
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
@@ -10,8 +10,7 @@ use crate::view::View;
 /// A variable of a function.
 pub(crate) fn check(view: &View<'_>, of: VarRef, variable: &Variable, out: &mut Vec<Diagnostic>) {
     types::check_use(view.program, view.module(), &variable.ty, &|code| view.part_finding(code, of), out);
-    let reads = |node| view.body.node(node).is_some_and(|node| node.op().code() == Opcode::VarGet);
-    if !view.body.users_of(of.number()).any(|one| reads(one.node)) {
+    if !view.is_read(of) {
         out.push(view.part_finding(Code::VariableNeverRead, of));
     }
 }
