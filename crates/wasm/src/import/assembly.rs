@@ -1,6 +1,7 @@
 //! Functions are put together on other threads while the next ones are read: that is about half of what taking a module in
 //! takes, and no function waits for another. They are handed over by the batch. Whoever reads puts a batch together
-//! itself where the others have enough to do, and what is left at the end, so that nobody waits for anybody.
+//! itself where the others have enough to do, and what is left at the end, so that nobody waits for anybody. It gets what is
+//! whole as it comes, while it is still near.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
@@ -30,55 +31,46 @@ pub(super) struct Given {
     pub(super) body: Option<Box<Draft>>,
 }
 
-/// Functions that come one after another, and the place of the batch among all.
-struct Batch<T> {
-    at: usize,
-    functions: Vec<T>,
-}
-
 /// Batches that wait for whoever has time.
-type Queue = Mutex<Receiver<Batch<Given>>>;
+type Queue = Mutex<Receiver<Vec<Given>>>;
+
+/// What goes back to whoever reads, which takes nothing any more when it has come to an end.
+#[derive(Clone)]
+struct Back {
+    /// Drafts that are empty again.
+    emptied: Sender<Box<Draft>>,
+    /// Batches that have been put together.
+    whole: Sender<Vec<PreparedFunction>>,
+}
 
 /// Puts functions together, on other threads if there are any.
 pub(super) struct Assembly<'scope> {
-    helpers: Vec<ScopedJoinHandle<'scope, Vec<Batch<PreparedFunction>>>>,
-    waiting: SyncSender<Batch<Given>>,
+    helpers: Vec<ScopedJoinHandle<'scope, ()>>,
+    waiting: SyncSender<Vec<Given>>,
     queue: Arc<Queue>,
     /// The batch that is handed over next, and the bytes of it.
     next: Vec<Given>,
     bytes: usize,
-    /// How many batches came before.
-    given: usize,
-    /// What was put together here.
-    here: Vec<Batch<PreparedFunction>>,
     workspace: Workspace,
-    emptied: Sender<Box<Draft>>,
+    back: Back,
     empty: Receiver<Box<Draft>>,
+    done: Receiver<Vec<PreparedFunction>>,
 }
 
 impl<'scope> Assembly<'scope> {
     pub(super) fn new(scope: &'scope Scope<'scope, '_>, helpers: usize) -> Assembly<'scope> {
-        let (emptied, empty) = channel();
+        let ((emptied, empty), (whole, done)) = (channel(), channel());
+        let back = Back { emptied, whole };
         // Without helpers nothing fits in.
-        let (waiting, queue) = sync_channel::<Batch<Given>>(AHEAD * helpers);
-        let queue = Arc::new(Mutex::new(queue));
+        let (waiting, queue) = sync_channel(AHEAD * helpers);
+        let queue: Arc<Queue> = Arc::new(Mutex::new(queue));
         let helper = |_| {
-            let (queue, emptied) = (Arc::clone(&queue), emptied.clone());
-            scope.spawn(move || work_off(&queue, &mut Workspace::default(), &emptied))
+            let (queue, back) = (Arc::clone(&queue), back.clone());
+            scope.spawn(move || work_off(&queue, &mut Workspace::default(), &back))
         };
         let helpers = (0..helpers).map(helper).collect();
-        Assembly {
-            helpers,
-            waiting,
-            queue,
-            next: Vec::new(),
-            bytes: 0,
-            given: 0,
-            here: Vec::new(),
-            workspace: Workspace::default(),
-            emptied,
-            empty,
-        }
+        let (next, workspace) = (Vec::new(), Workspace::default());
+        Assembly { helpers, waiting, queue, next, bytes: 0, workspace, back, empty, done }
     }
 
     /// An empty draft, with the room of one that was used if there is such.
@@ -97,57 +89,50 @@ impl<'scope> Assembly<'scope> {
 
     /// Gives the batch to whoever has time for it. If all have enough to do, it is put together here.
     fn hand_over(&mut self) {
-        let batch = Batch { at: self.given, functions: std::mem::take(&mut self.next) };
-        self.given += 1;
+        let batch = std::mem::take(&mut self.next);
         self.bytes = 0;
         let handed_over = self.waiting.try_send(batch);
         if let Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) = handed_over {
-            self.here.push(assemble(batch, &mut self.workspace, &self.emptied));
+            assemble(batch, &mut self.workspace, &self.back);
         }
     }
 
-    /// All functions, in the order in which they were given.
+    /// The functions that have become whole since somebody asked, in no order.
+    pub(super) fn done(&self) -> impl Iterator<Item = PreparedFunction> + '_ {
+        self.done.try_iter().flatten()
+    }
+
+    /// All other functions.
     pub(super) fn finish(mut self) -> Vec<PreparedFunction> {
         self.hand_over();
         drop(self.waiting);
-        let mut done = self.here;
-        done.extend(work_off(&self.queue, &mut self.workspace, &self.emptied));
+        work_off(&self.queue, &mut self.workspace, &self.back);
         for helper in self.helpers {
-            done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            helper.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
-        done.sort_unstable_by_key(|batch| batch.at);
-        done.into_iter().flat_map(|batch| batch.functions).collect()
+        self.done.try_iter().flatten().collect()
     }
 }
 
 /// Puts batches together until none waits and none will come.
-fn work_off(
-    queue: &Queue,
-    workspace: &mut Workspace,
-    emptied: &Sender<Box<Draft>>,
-) -> Vec<Batch<PreparedFunction>> {
+fn work_off(queue: &Queue, workspace: &mut Workspace, back: &Back) {
     let next = || queue.lock().expect("who waits for a batch does not panic").recv().ok();
-    std::iter::from_fn(next).map(|batch| assemble(batch, workspace, emptied)).collect()
+    std::iter::from_fn(next).for_each(|batch| assemble(batch, workspace, back));
 }
 
-fn assemble(
-    batch: Batch<Given>,
-    workspace: &mut Workspace,
-    emptied: &Sender<Box<Draft>>,
-) -> Batch<PreparedFunction> {
+fn assemble(batch: Vec<Given>, workspace: &mut Workspace, back: &Back) {
     let whole = |Given { of, head, body }| {
         let function = match body {
             None => Function::new(head),
             Some(mut draft) => {
                 let function = draft.finish_in(workspace, head).expect(WHOLE);
-                // Whoever has read all functions takes none back.
-                emptied.send(draft).ok();
+                back.emptied.send(draft).ok();
                 function
             }
         };
         PreparedFunction::new(of, Arc::new(function)).expect(WHOLE)
     };
-    Batch { at: batch.at, functions: batch.functions.into_iter().map(whole).collect() }
+    back.whole.send(batch.into_iter().map(whole).collect()).ok();
 }
 
 #[cfg(test)]
@@ -168,12 +153,16 @@ mod tests {
             let home = build.module(None, "main");
             let all: Vec<FuncRef> = (0..500).map(|_| build.promise()).collect();
             let done = thread::scope(|scope| {
-                let mut assembly = Assembly::new(scope, helpers);
+                let (mut assembly, mut done) = (Assembly::new(scope, helpers), Vec::new());
                 for (at, of) in all.iter().enumerate() {
                     let head = FunctionHead::new(of.to_string(), home, Vec::new(), Vec::new());
                     assembly.take(Given { of: *of, head, body: None }, at % 7 * 400);
+                    done.extend(assembly.done());
+                    // Nobody else could have put it together.
+                    assert!(helpers > 0 || done.len() == at + 1);
                 }
-                assembly.finish()
+                done.extend(assembly.finish());
+                done
             });
             assert_eq!(done.len(), all.len(), "{helpers}");
             done.into_iter().for_each(|function| build.add_function(function));

@@ -178,7 +178,7 @@ pub fn import_watched(
     let (indices, heads) = declare(&mut build, home, &read, &used, &mut room)?;
     let (mut known, mut lists) = (raw::Known::default(), Lists::default());
     let mut bodies = read.bodies.iter().zip(&used.params);
-    let assembled = thread::scope(|scope| -> Result<_, ImportError> {
+    let whole = thread::scope(|scope| -> Result<bool, ImportError> {
         let mut assembly = Assembly::new(scope, threads::helpers(module.len()));
         for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
             let (mut body, mut bytes) = (None, 0);
@@ -191,17 +191,15 @@ pub fn import_watched(
                 translate(build.draft(draft, *of_function), &indices, &read, given, kept)?;
             }
             assembly.take(assembly::Given { of: *of_function, head, body }, bytes);
+            assembly.done().for_each(|function| build.add_function(function));
             if !go_on(Progress::Built { functions: index as usize + 1, of }) {
-                return Ok(None);
+                return Ok(false);
             }
         }
-        Ok(Some(assembly.finish()))
+        assembly.finish().into_iter().for_each(|function| build.add_function(function));
+        Ok(true)
     })?;
-    let Some(assembled) = assembled else { return Ok(None) };
-    for function in assembled {
-        build.add_function(function);
-    }
-    Ok(Some(program))
+    Ok(whole.then_some(program))
 }
 
 /// How many values there may be more. Signatures and blocks may have a thousand of them for a few bytes: without a bound a
