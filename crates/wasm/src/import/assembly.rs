@@ -12,8 +12,9 @@ use lmlang_ir::change::PreparedFunction;
 use lmlang_ir::draft::{Draft, Workspace};
 use lmlang_ir::{FuncRef, Function, FunctionHead};
 
-/// Bytes of bodies that a batch has at least: a thread is not woken for every small function.
-const BATCH: usize = 2 << 10;
+/// Bytes of bodies that a batch has at least: a thread is woken for some tenths of a millisecond of work, which is many small
+/// functions.
+const BATCH: usize = 8 << 10;
 
 /// What a function counts beside its body.
 const HEAD: usize = 64;
