@@ -241,12 +241,13 @@ impl Program {
         Ok(function)
     }
 
-    /// Opens a function for writing. Open it once for a list of changes: opening copies its path.
+    /// Opens a function for writing. Open it once for a list of changes: opening copies its path. The first time costs the
+    /// size of a function that other states have: who refers to what in it is noted.
     pub fn function_mut(&mut self, of: FuncRef) -> Result<FunctionMut<'_>, StructureError> {
         let function = self.functions.get_mut(of.number()).ok_or(StructureError::Missing(of.into()))?;
         if Arc::get_mut(function).is_none() {
-            // All states that have the function find them then. Else each change of it might have to find them anew.
-            function.body.users.among(&function.body.nodes);
+            // All states that have the function find it then. Else each change of it might have to note it anew.
+            function.body.note_users();
         }
         let function = Arc::make_mut(function);
         (function.hash, function.code) = (OnceLock::new(), OnceLock::new());

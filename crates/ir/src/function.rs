@@ -324,6 +324,11 @@ impl Body {
         self.users.among(&self.nodes).of(number)
     }
 
+    /// Has noted who refers to what, so that copies have it too.
+    pub(crate) fn note_users(&self) {
+        self.users.among(&self.nodes);
+    }
+
     /// The inputs that take a value from a node, a region or the function itself, at any of its ports.
     pub fn uses_of(&self, number: u64) -> impl Iterator<Item = Use> + '_ {
         self.users_of(number).filter(|one| one.input.is_some())
