@@ -258,12 +258,22 @@ impl Program {
 impl Body {
     /// Where the parts of the function are found. Fails on a number that two of them have.
     fn homes(&self, of: FuncRef) -> Result<Trie<Home>, StructureError> {
-        let mut homes = Entries::with_capacity((self.counts.nodes + self.counts.regions) as usize);
-        let mut enter = |kind, number| homes.push(number, Home::new(kind, of.number()));
-        self.nodes.iter().for_each(|(number, _)| enter(RefKind::Node, number));
-        self.regions.iter().for_each(|(number, _)| enter(RefKind::Region, number));
-        self.variables.iter().for_each(|(number, _)| enter(RefKind::Variable, number));
-        self.contracts.iter().for_each(|(number, _)| enter(RefKind::Contract, number));
+        let home = |kind| Home::new(kind, of.number());
+        let regions = self.regions.iter().map(|(number, _)| (number, home(RefKind::Region)));
+        let variables = self.variables.iter().map(|(number, _)| (number, home(RefKind::Variable)));
+        let contracts = self.contracts.iter().map(|(number, _)| (number, home(RefKind::Contract)));
+        let mut others: Vec<(u64, Home)> = regions.chain(variables).chain(contracts).collect();
+        others.sort_by_key(|(number, _)| *number);
+        // Most parts are nodes, which ascend: the others find their places among them.
+        let mut homes = Entries::with_capacity(self.counts.nodes as usize + others.len());
+        let mut others = others.into_iter().peekable();
+        self.nodes.iter().for_each(|(number, _)| {
+            while let Some((before, its)) = others.next_if(|(other, _)| *other < number) {
+                homes.push(before, its);
+            }
+            homes.push(number, home(RefKind::Node));
+        });
+        others.for_each(|(number, its)| homes.push(number, its));
         match homes.sort() {
             Ok(()) => Ok(homes.take()),
             Err(twice) => {
