@@ -23,7 +23,7 @@ mod grow;
 
 use std::sync::Arc;
 
-use crate::change::{FunctionMut, PreparedFunction, StructureError};
+use crate::change::{FunctionMut, StructureError};
 use crate::draft::Draft;
 use crate::entities::{
     Contract, ContractKind, Field, FunctionHead, Module, Name, Param, Region, RegionOwner, RegionParam,
@@ -159,19 +159,9 @@ impl<'a> Builder<'a> {
         FunctionBuilder::open(self.program, self.refs, of)
     }
 
-    /// Hands out the ref of a function that comes as a whole, with [`Builder::add_function`].
+    /// Hands out the ref of a function that comes as a whole, with [`Program::add_prepared_function`].
     pub fn promise(&mut self) -> FuncRef {
         FuncRef::of_key(self.number())
-    }
-
-    /// Stands in the empty body of a function that was promised.
-    pub fn draft<'d>(&'d mut self, draft: &'d mut Draft, of: FuncRef) -> FunctionBuilder<'d, &'d mut Draft> {
-        FunctionBuilder::draft(draft, self.refs, of)
-    }
-
-    /// Adds a function that was promised.
-    pub fn add_function(&mut self, function: PreparedFunction) {
-        self.program.add_prepared_function(function).expect(FRESH);
     }
 }
 

@@ -13,6 +13,7 @@ mod threads;
 mod valid;
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::thread;
 
 use lmlang_ir::builder::{Builder, FunctionBuilder};
@@ -178,27 +179,28 @@ pub fn import_watched(
     let (indices, heads) = declare(&mut build, home, &read, &used, &mut room)?;
     let (mut known, mut lists) = (raw::Known::default(), Lists::default());
     let mut bodies = read.bodies.iter().zip(&used.params);
+    let program = Mutex::new(program);
     let whole = thread::scope(|scope| -> Result<bool, ImportError> {
-        let mut assembly = Assembly::new(scope, threads::helpers(module.len()));
+        let mut assembly = Assembly::new(scope, threads::helpers(module.len()), &program);
         for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
             let (mut body, mut bytes) = (None, 0);
             if head.import.is_none() {
                 let (code, written) = bodies.next().expect("what is not imported has a body");
                 bytes = code.as_bytes().len();
-                let draft = body.insert(assembly.draft());
+                let build = FunctionBuilder::draft(body.insert(assembly.draft()), refs, *of_function);
                 let given = Given { index, code, written };
                 let kept = (&mut known, &mut room, &mut lists);
-                translate(build.draft(draft, *of_function), &indices, &read, given, kept)?;
+                translate(build, &indices, &read, given, kept)?;
             }
             assembly.take(assembly::Given { of: *of_function, head, body }, bytes);
-            assembly.done().for_each(|function| build.add_function(function));
             if !go_on(Progress::Built { functions: index as usize + 1, of }) {
                 return Ok(false);
             }
         }
-        assembly.finish().into_iter().for_each(|function| build.add_function(function));
+        assembly.finish();
         Ok(true)
     })?;
+    let program = program.into_inner().expect("whoever panicked with it has been heard");
     Ok(whole.then_some(program))
 }
 
