@@ -23,6 +23,7 @@ pub mod cursor;
 pub mod defaults;
 pub mod detail;
 pub mod diagnostics;
+pub mod diagnostics_delta;
 pub mod diff;
 pub mod edge;
 pub mod edit_input;

@@ -1,19 +1,15 @@
 //! The root of subscriptions: each starts without a gap after its cursor and resumes from the last one seen.
 
-use std::sync::Arc;
-
-use async_graphql::{Context, ID, Object, Result, Subscription as Root};
+use async_graphql::{Context, ID, Result, Subscription as Root};
 use futures_util::{Stream, StreamExt};
-use lmlang_engine::{self as engine, Cursor, Engine, Event};
+use lmlang_engine::{self as engine, Cursor, Engine};
 use lmlang_history::revision::MAIN;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::checking::{self, CheckContractsInput, ContractAttempt};
-use crate::schema::connection::MAX_PAGE;
 use crate::schema::defaults::{Main, Or, Zero};
-use crate::schema::diagnostics::Diagnostic;
+use crate::schema::diagnostics_delta::{DiagnosticsDelta, delta};
 use crate::schema::event_filter::EventFilter;
 use crate::schema::failure::fail;
 use crate::schema::flows;
@@ -22,53 +18,12 @@ use crate::schema::ids::GlobalId;
 use crate::schema::interactive::StartSimulationInput;
 use crate::schema::mutation::selector;
 use crate::schema::named::Named;
-use crate::schema::program_event::{Asked, ProgramEvent, shown, states};
-use crate::schema::revision::{Revision, cursor};
+use crate::schema::program_event::{Asked, ProgramEvent, shown};
 use crate::schema::simulation::Simulation;
 use crate::schema::tournament::{self, CandidateResult};
 use crate::schema::trace_batch::{BatchInput, TraceBatch, Wanted};
 use crate::schema::view::{View, not_found};
 use crate::transport::budget;
-
-/// What a revision changed about the findings.
-#[derive(Clone)]
-pub struct DiagnosticsDelta {
-    before: View,
-    view: View,
-    delta: Arc<lmlang_verify::Delta>,
-    complete: bool,
-}
-
-/// What a revision changed about the findings of the verifier.
-#[Object]
-impl DiagnosticsDelta {
-    /// Where to resume after this event.
-    async fn cursor(&self) -> String {
-        cursor(self.view.revision().entry.number)
-    }
-
-    /// The revision.
-    async fn revision(&self) -> Revision {
-        Revision::new(&self.view, self.view.revision().entry.clone())
-    }
-
-    /// Findings that are new, the first thousand.
-    async fn added(&self) -> Rows<Diagnostic> {
-        let added = self.delta.added.iter().take(MAX_PAGE);
-        added.map(|found| Diagnostic::new(&self.view, found.clone())).collect()
-    }
-
-    /// Findings that are gone, in the words and places of the revision that had them, the first thousand.
-    async fn resolved(&self) -> Rows<Diagnostic> {
-        let resolved = self.delta.resolved.iter().take(MAX_PAGE);
-        resolved.map(|found| Diagnostic::new(&self.before, found.clone())).collect()
-    }
-
-    /// Whether the program may be compiled and exported.
-    async fn complete(&self) -> bool {
-        self.complete
-    }
-}
 
 /// What happens.
 #[derive(Clone, Copy, Debug, Default)]
@@ -253,36 +208,6 @@ impl Subscription {
         });
         Ok(up_to_error(deltas))
     }
-}
-
-/// What an event changes about the findings; `None` for one that changes no content.
-async fn delta(
-    engine: &Engine,
-    open: &engine::OpenProgram,
-    branch: u32,
-    event: Event,
-    scope: Option<&Named>,
-) -> std::result::Result<Option<DiagnosticsDelta>, ApiError> {
-    let entry = match event {
-        Event::Entry(entry)
-            if entry.branch == branch && (entry.kind.makes_state() || entry.kind.takes_target_state()) =>
-        {
-            entry
-        }
-        Event::Entry(_) | Event::Refused { .. } | Event::Program { .. } => return Ok(None),
-        Event::Gap { from, to } => {
-            let message = format!("r{from} to r{to} are left out: read `diagnostics` of the program anew");
-            return Err(ApiError::new(Code::CursorInvalid, message));
-        }
-    };
-    let (before, after) = states(engine, open, &entry).await?;
-    let mut delta = after.findings().since(before.findings());
-    if let Some(scope) = scope {
-        delta.added.retain(|found| scope.holds(&after, found));
-        delta.resolved.retain(|found| scope.holds(&before, found));
-    }
-    let complete = after.findings().tally().is_complete();
-    Ok(Some(DiagnosticsDelta { before, view: after, delta: Arc::new(delta), complete }))
 }
 
 /// The number of the branch with a name.
