@@ -13,6 +13,9 @@ const LINES: usize = 600;
 /// Files in which a rule's own words may stand.
 const RULES: &str = "crates/xtask/src/tidy.rs";
 
+/// The map of the tree: the files that it names are there.
+const MAP: &str = "ARCHITECTURE.md";
+
 /// Crates whose sources may not reach for the outside, and how they would.
 const PURE: &[&str] =
     &["ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "redact", "streams"];
@@ -36,6 +39,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
         let Ok(text) = fs::read_to_string(workspace.path(file)) else { continue };
         check_file(file, &text, &mut wrong);
     }
+    check_map(&fs::read_to_string(workspace.path(MAP))?, &files, &mut wrong);
     for manifest in files.iter().filter(|file| file.ends_with("/Cargo.toml")) {
         let sources = manifest.replace("Cargo.toml", "src/");
         let texts = files
@@ -48,6 +52,21 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
         check_tests(manifest, &text, is_library, &texts, &mut wrong);
     }
     Ok(Findings::of(wrong))
+}
+
+/// A file that is named by the end of its path, with a folder at least, has one in the tree that ends so.
+fn check_map(text: &str, files: &[String], wrong: &mut Vec<String>) {
+    for (number, line) in text.lines().enumerate() {
+        // Every second part stands in backticks.
+        for name in line.split('`').skip(1).step_by(2) {
+            let named = name.contains('/') && !name.contains([' ', '*']);
+            let file = [".rs", ".lm", ".mjs", ".md", ".sql"].iter().any(|suffix| name.ends_with(suffix));
+            let end = format!("/{name}");
+            if named && file && !files.iter().any(|file| file == name || file.ends_with(&end)) {
+                wrong.push(format!("{MAP}:{}: there is no `{name}`", number + 1));
+            }
+        }
+    }
 }
 
 /// A library is built a second time for its unit tests, and a third time for the examples in its documentation. So one
@@ -188,6 +207,18 @@ mod tests {
         check("web/a.ts", &long, &["web/a.ts: 601 lines without its tests, more than 600"]);
         check("notes.md", &format!("see {}x", concat!("/", "root/")), &["notes.md:1: a path of one machine"]);
         check("notes.md", &format!("see a{}x", concat!("/", "work/")), &[]);
+    }
+
+    #[test]
+    fn the_map_names_what_is_there() {
+        let files = ["crates/a/src/b/c.rs".to_owned(), "d/e.sql".to_owned()];
+        let found = |text: &str| {
+            let mut wrong = Vec::new();
+            check_map(text, &files, &mut wrong);
+            wrong
+        };
+        assert!(found("see `a/src/b/c.rs`, `b/c.rs`, `d/e.sql`, `f.rs` and `b/*.rs`").is_empty());
+        assert_eq!(found("one\nsee `b/d.rs`"), ["ARCHITECTURE.md:2: there is no `b/d.rs`"]);
     }
 
     #[test]
