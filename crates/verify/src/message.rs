@@ -2,7 +2,7 @@
 
 use lmlang_ir::types::write_type;
 use lmlang_ir::{
-    EffectBound, FuncRef, MemberRef, Op, Place, Program, Ref, RegionOwner, RegionRef, Type, TypeRef,
+    EffectBound, FuncRef, MemberRef, Op, Place, Program, Ref, RegionOwner, RegionRef, Source, Type, TypeRef,
 };
 
 use crate::code::Code;
@@ -18,7 +18,9 @@ impl Diagnostic {
             Code::EmptyInput if self.expected.is_none() => format!("{input} is empty"),
             Code::EmptyInput => format!("{input} is empty: expected {expected}"),
             Code::UnknownSource => format!("{input} takes {found}, which is not in this function"),
-            Code::PortGone => format!("{input} takes {found}, and there is no such output"),
+            Code::PortGone => {
+                format!("{input} takes {found}, and there is no such output{}", words.producer())
+            }
             Code::TypeMismatch => format!("{input}: expected {expected}, found {found}"),
             Code::NotInScope => format!("{input} takes {found}, which is not in scope"),
             Code::MissingTerminator => format!("{this} has no terminator"),
@@ -139,6 +141,14 @@ impl Words<'_> {
 
     fn beside(&self) -> String {
         self.of.beside.map_or_else(|| "nothing".to_owned(), |of| self.entity(of))
+    }
+
+    /// The operator of the node that a source which was found is an output of, in words.
+    fn producer(&self) -> String {
+        let Some(Fact::Source(Source::Node(of, _))) = &self.of.found else { return String::new() };
+        let function = self.of.at.function.and_then(|function| self.program.function(function));
+        let node = function.and_then(|function| function.body().node(*of));
+        node.map(|node| format!(" of `{}`", node.op().code().mnemonic())).unwrap_or_default()
     }
 
     fn node_op(&self) -> Option<&Op> {
