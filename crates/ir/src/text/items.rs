@@ -10,7 +10,7 @@ use crate::text::error::{Mistake, code};
 use crate::text::foreign;
 use crate::text::lexer::Kind;
 use crate::text::literal::Literal;
-use crate::text::statements::join_docs;
+use crate::text::statements::{Open, join_docs};
 use crate::text::syntax::{
     EntrySyntax, FunctionItem, InitialSyntax, Item, MemberSyntax, Modifiers, ModuleSyntax, OffsetSyntax,
     ParamSyntax, Segment, StorageItem, StorageSyntax, TypeItem, TypeSyntax,
@@ -81,6 +81,25 @@ impl Parser<'_> {
         if let Some((Some(module), _)) = self.tree.modules.last_mut() {
             module.trailer = join_docs(module.trailer.take(), trailer);
         }
+    }
+
+    /// Whether an item begins here, as no line of a body does.
+    pub(super) fn item_ahead(&self) -> bool {
+        let word = usize::from(self.is_word(0, "pub"));
+        let named = matches!(self.ahead(word + 1).kind, Kind::Ident | Kind::Str);
+        let begins = || ["func", "type", "module", "global"].iter().any(|item| self.is_word(word, item));
+        self.peek().line_start && named && begins()
+    }
+
+    /// Where a line of a body is awaited and an item begins: the braces of the body are not closed, and it ends here.
+    pub(super) fn item_in_body(&mut self, only_lines: bool, stack: &mut Vec<Open>) -> Parsed<()> {
+        if only_lines {
+            return Err(self.unexpected("a line of a function"));
+        }
+        stack.clear();
+        // The one mistake for all that is open; what follows is read as it stands.
+        let Skip = self.unexpected("`}`");
+        Ok(())
     }
 
     /// Goes to the next line that begins an item.

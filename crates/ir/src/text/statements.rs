@@ -175,6 +175,9 @@ impl Parser<'_> {
             self.advance();
             return self.region_closed(owner, stack);
         }
+        if self.item_ahead() {
+            return self.item_in_body(whole, stack);
+        }
         let declares = matches!(owner, Owner::Function | Owner::Text);
         if self.variable_ahead() {
             let var = self.var(doc)?;
@@ -200,8 +203,7 @@ impl Parser<'_> {
     fn region_closed(&mut self, owner: Owner, stack: &mut Vec<Open>) -> Parsed<()> {
         let stmt = match owner {
             // What follows belongs to the item.
-            Owner::Function => return Ok(()),
-            Owner::Text => return Ok(()),
+            Owner::Function | Owner::Text => return Ok(()),
             Owner::Contract => return self.end_line(),
             Owner::Stmt(stmt) => stmt,
             Owner::Chained if self.is_word(0, "else") => {

@@ -50,6 +50,10 @@ fn what_other_languages_write_is_one_mistake() {
         &body("require x > 0"),
         &["2:3: SYNTAX: a contract says in quotes what it means, and behind `=` what holds"],
     );
+    check_mistakes(
+        "func f (x: i32) -> () {\n  block {\n    yield\n  return\n\npub func g () -> () { retur }\n",
+        &["6:1: SYNTAX: expected `}`, found `pub`", "6:23: UNKNOWN_OP: there is no operator `retur`"],
+    );
     check_mistakes(&body("let y = add(x, 1)"), &["2:3: SYNTAX: a value has no word before its name"]);
     check_mistakes(
         &body("loop L {\n    break\n    continue L\n  }"),
