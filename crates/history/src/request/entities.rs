@@ -15,7 +15,7 @@ use super::inputs::{
     AddContract, AddFunction, AddModule, AddVar, ConditionKind, MoveFunction, ParamRequest, Rename, SetDoc,
     SetSignature, SetVisibility,
 };
-use super::session::{Session, check_name, wrong_kind};
+use super::session::{Session, check_name, check_new_name, wrong_kind};
 
 /// The parameters of a contract's region: what it promises about, under the names that the text form gives them.
 fn contract_params(kind: ContractKind, results: &[Type]) -> Vec<RegionParam> {
@@ -52,7 +52,7 @@ fn follow(old: &[Param], new: &[Param]) -> Vec<Option<u16>> {
 impl Session<'_> {
     /// Adds a module.
     pub(super) fn add_module(&mut self, edit: &AddModule) -> Done<Ref> {
-        check_name(&["name"], &edit.name)?;
+        check_new_name("parent", &edit.name)?;
         let parent = edit.parent.as_ref().map(|text| self.entity_of(&["parent"], text)).transpose()?;
         let module: ModuleRef = self.allocate(ModuleRef::new)?;
         let content = Module {
@@ -136,7 +136,7 @@ impl Session<'_> {
 
     /// Adds a function with an empty body, or the lines that the caller gives.
     pub(super) fn add_function(&mut self, edit: &AddFunction) -> Done<Ref> {
-        check_name(&["name"], &edit.name)?;
+        check_new_name("module", &edit.name)?;
         let module = self.module(edit.module.as_ref())?;
         let head = FunctionHead {
             captures: self.params("captures", module, &edit.captures)?,

@@ -366,6 +366,16 @@ pub(super) fn check_name(field: &[&str], name: &str) -> Done<()> {
     Ok(())
 }
 
+/// Checks the name of something new, which is no path: where it stands, the argument `around` says.
+pub(super) fn check_new_name(around: &str, name: &str) -> Done<()> {
+    check_name(&["name"], name)?;
+    let Some((path, last)) = name.rsplit_once("::") else { return Ok(()) };
+    let message = format!("`{}` is a path: `{around}` says where it stands", shortened(name));
+    let error = EditError::new(code::BAD_NAME, &["name"], message).found(shortened(name));
+    let (path, last) = (shortened(path), shortened(last));
+    Err(error.expected([format!("{around}: \"{path}\", name: \"{last}\"")]).into())
+}
+
 pub(super) fn wrong_kind(field: &[&str], of: Ref, expected: &[RefKind]) -> EditError {
     let words: Vec<String> = expected.iter().map(|kind| kind_word(*kind).to_owned()).collect();
     let message = format!("expected {}, found {} `{of}`", words.join(" or "), kind_word(of.kind));

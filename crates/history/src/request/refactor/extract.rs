@@ -15,7 +15,7 @@ use super::graft::Seams;
 use super::inputs::ExtractFunction;
 use super::span::Span;
 use crate::request::error::{Done, EditError, Fail, code};
-use crate::request::session::{Session, check_name};
+use crate::request::session::{Session, check_new_name};
 use crate::request::sources::Scope;
 
 fn refused(at: Ref, why: &str) -> Fail {
@@ -27,7 +27,7 @@ fn refused(at: Ref, why: &str) -> Fail {
 impl Session<'_> {
     /// Makes a function of nodes, and a call in their place.
     pub(in crate::request) fn extract_function(&mut self, edit: &ExtractFunction) -> Done<()> {
-        check_name(&["name"], &edit.name)?;
+        check_new_name("module", &edit.name)?;
         let span = self.span(&edit.refs)?;
         let from = self.function(&["refs"], span.function)?.clone();
         let module = match &edit.module {
