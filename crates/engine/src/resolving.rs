@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lmlang_history::merge::{self, Merge, Side, merge_resting};
-use lmlang_history::request::{EditRequest, MoveFunction, Rename, expand};
+use lmlang_history::request::{EditError, EditRequest, MoveFunction, Rename, code, expand};
 use lmlang_history::{Edit, Rest};
 use lmlang_ir::{Program, Ref, RefAllocator};
 use lmlang_verify::{Checked, Diagnostic, disagreements};
@@ -72,7 +72,7 @@ pub(crate) fn combine(
                         let subjects = expanded.edits.iter().map(Edit::subject);
                         told_apart.extend(subjects.map(|subject| (*of, index, *side, subject)));
                     }
-                    Err(refused) => faults.extend(untold(*of, &refused, |_| index)),
+                    Err(refused) => faults.extend(untold(*of, &refused, |_| index, |_| "")),
                 }
             }
             if having.is_empty() {
@@ -106,7 +106,14 @@ pub(crate) fn combine(
                 // Whoever says what it is to be has looked at both sides.
                 conflicts.retain(|conflict| conflict.of != of.to_string());
             }
-            Err(refused) => faults.extend(untold(of, &refused, |at| edits[at].0)),
+            Err(refused) => {
+                let is_of_base = takes.iter().all(|one| one.of != of);
+                let why = |error: &EditError| match is_of_base {
+                    true => looked_in_base(error, &programs),
+                    false => "",
+                };
+                faults.extend(untold(of, &refused, |at| edits[at].0, why));
+            }
         }
     }
     if conflicts.is_empty() {
@@ -194,13 +201,25 @@ fn having(conflicts: &[merge::Conflict], of: Ref, edit: &EditRequest) -> Vec<Sid
     [Side::Ours, Side::Theirs].into_iter().filter(takes).collect()
 }
 
-/// Why edits of a resolution cannot be carried out, with the position of each in the resolution.
+/// Where an edit has looked for what a side has, and nobody else, if that is what is wrong with it.
+fn looked_in_base(error: &EditError, sides: &[Program; 2]) -> &'static str {
+    let named = error.found.as_deref().and_then(|found| found.parse::<Ref>().ok());
+    let has_it = |named: Ref| sides.iter().any(|side| side.place(named).is_some());
+    match error.code == code::UNKNOWN_REF && named.is_some_and(has_it) {
+        true => " in what both come from, which is edited where no side is taken",
+        false => "",
+    }
+}
+
+/// Why edits of a resolution cannot be carried out, with the position of each in the resolution; `why` goes on about a mistake.
 fn untold<'r>(
     of: Ref,
     refused: &'r lmlang_history::request::Refused,
     position: impl Fn(usize) -> usize + 'r,
+    why: impl Fn(&EditError) -> &'static str + 'r,
 ) -> impl Iterator<Item = Collision> + 'r {
-    let errors = refused.errors.iter().map(|error| (error.edit, error.message.clone()));
+    let errors =
+        refused.errors.iter().map(move |error| (error.edit, format!("{}{}", error.message, why(error))));
     let stale = refused.conflicts.iter().map(|read| (read.edit, read.to_string()));
     errors.chain(stale).map(move |(edit, message)| {
         let message = format!("edit {}: {message}", position(edit));
