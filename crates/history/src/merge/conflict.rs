@@ -547,7 +547,7 @@ pub fn text(program: &Program, of: Ref) -> Option<String> {
     let detail = Detail::Standard;
     let first = |text: String| text.lines().next().unwrap_or_default().trim().to_owned();
     Some(match program.place(of)? {
-        Place::Module(module) => format!("module {}", program.module(module)?.name),
+        Place::Module(module) => format!("module {}#{module}", program.module(module)?.name),
         Place::Type(ty) => print_type(program, ty, detail).trim_end().to_owned(),
         Place::Member(ty, member) => {
             let def = program.type_def(ty)?;
