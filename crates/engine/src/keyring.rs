@@ -79,6 +79,9 @@ impl Key {
     }
 }
 
+/// Between two readings of the tokens for secrets that nobody knows.
+const AGAIN: Duration = Duration::from_millis(25);
+
 /// Microseconds between two notes that a token is used.
 const USED: i64 = 600 * 1_000_000;
 
@@ -89,6 +92,9 @@ impl Engine {
             return Ok(Grant::owner());
         }
         self.know_tokens().await.map_err(Denied::Unavailable)?;
+        if secret.is_some_and(|secret| self.may_be_new(secret)) {
+            self.look_for_new_tokens().await.map_err(Denied::Unavailable)?;
+        }
         let known = self.0.keyring.known.read().unwrap_or_else(PoisonError::into_inner);
         let Some(known) = known.as_ref() else { return Err(Denied::Unavailable(Error::Closed)) };
         let Some(secret) = secret else {
@@ -105,6 +111,25 @@ impl Engine {
         let key = key.ok_or_else(|| Denied::Invalid { id: secret::id(secret).map(str::to_owned) })?;
         self.note_use(key, now);
         Ok(Grant::of(&key.token, key.ended.clone(), self, &key.share))
+    }
+
+    /// Whether a secret may be that of a token which another process has just made.
+    fn may_be_new(&self, secret: &str) -> bool {
+        let known = self.0.keyring.known.read().unwrap_or_else(PoisonError::into_inner);
+        let is_known = known.as_ref().is_some_and(|known| known.tokens.contains_key(&secret::hash(secret)));
+        !is_known && !self.store().is_alone() && secret::id(secret).is_some()
+    }
+
+    /// Reads the tokens once more. As anybody can have that done, those who come at the same time wait for one reading.
+    async fn look_for_new_tokens(&self) -> Result<(), Error> {
+        let begun = Instant::now();
+        let _reading = self.0.keyring.reading.lock().await;
+        match self.age_of_tokens() {
+            Some(age) if age <= begun.elapsed() => return Ok(()),
+            Some(age) if age < AGAIN => tokio::time::sleep(AGAIN - age).await,
+            Some(_) | None => {}
+        }
+        self.read_tokens().await
     }
 
     /// Whether there are tokens that are not revoked, those that have expired included.

@@ -145,6 +145,25 @@ async fn a_sealed_cursor_of_one_replica_is_read_by_the_others() {
 }
 
 #[tokio::test]
+async fn a_token_that_one_has_made_is_good_at_the_others_at_once() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let there = fixture.replica().await;
+    for name in ["one", "two", "three"] {
+        let (kind, scopes) = (ActorKind::Agent, vec![Scope::Read]);
+        let new = NewToken { name: name.to_owned(), kind, scopes, programs: None, expires: None };
+        let (_, secret) = fixture.engine.create_token(new, &call().actor).await.unwrap();
+        let grant = there.admit(Some(secret.reveal()), Unnamed::Nobody).await.unwrap();
+        assert_eq!(grant.token().map(|token| token.name.as_str()), Some(name));
+    }
+    let unknown = "lml_AAAAAAAA_0123456789012345678901234567890123456789012";
+    assert!(there.admit(Some(unknown), Unnamed::Nobody).await.is_err());
+    there.close().await;
+}
+
+#[tokio::test]
 async fn what_one_replica_does_the_others_tell() {
     let fixture = Fixture::new(OFTEN).await;
     if fixture.db.is_file() {
