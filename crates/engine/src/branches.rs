@@ -306,6 +306,10 @@ impl Engine {
     ) -> Result<Made, Error> {
         check_length(name, self.limits().name_length)?;
         check_new_name(name).map_err(|error| Error::bad_request(error.to_string()))?;
+        if at.is_some() {
+            // What it names may have been made, or moved, by another process a moment ago.
+            self.catch_up(open).await?;
+        }
         // As in `propose`.
         let from = &match at {
             Some(at) => self.origin_of(open, at).await.map(Some),

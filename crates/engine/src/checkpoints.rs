@@ -83,6 +83,10 @@ impl Engine {
     ) -> Result<Arc<Checkpoint>, Error> {
         check_length(name, self.limits().name_length)?;
         check_new_name(name).map_err(|error| Error::bad_request(error.to_string()))?;
+        if at.is_some() {
+            // As for a branch.
+            self.catch_up(open).await?;
+        }
         // As in `propose`.
         let revision = &match at {
             Some(at) => self.named(open, at).await.map(|named| Some(named.number)),

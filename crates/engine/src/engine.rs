@@ -329,7 +329,7 @@ impl Engine {
 
     /// Takes in what other processes did: between the reading of a program and its opening, of which nobody tells, and before
     /// something is said about the newest state that one of them has just made.
-    pub(crate) async fn catch_up(&self, open: &OpenProgram) -> Result<(), Error> {
+    pub async fn catch_up(&self, open: &OpenProgram) -> Result<(), Error> {
         match self.store().is_alone() {
             true => Ok(()),
             // Seldom, and large: not a part of every future that may do it.

@@ -64,6 +64,7 @@ impl Engine {
         call: &Call,
         watch: Watch,
     ) -> Result<Arrival, Error> {
+        self.catch_up(open).await?;
         let given = Arc::new(given);
         for attempt in 0..=UNHELD {
             // Before the writer is held: it may take a while.

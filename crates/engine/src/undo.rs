@@ -82,7 +82,13 @@ impl Engine {
         }
         // Before the writer is held: an old revision may take a while to find. One that is not there is told by the plan: by
         // now it may be gone for a request that is repeated.
-        let named = &self.named_by(open, travel).await;
+        let mut named = self.named_by(open, travel).await;
+        if named.is_err() && !travel.dry_run {
+            // Another process may have made it a moment ago.
+            self.catch_up(open).await?;
+            named = self.named_by(open, travel).await;
+        }
+        let named = &named;
         if travel.dry_run {
             let (head, refs) = (open.timeline.head(), open.timeline.refs());
             let named = named.clone()?;

@@ -276,6 +276,38 @@ async fn what_one_has_answered_the_others_know_while_they_write() {
     there.close().await;
 }
 
+/// What one has named, the others know by that name when they change something.
+#[tokio::test]
+async fn what_one_has_named_the_others_know_when_they_change_something() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let open = fixture.create("shop", TEXT).await;
+    let (here, there) = (&fixture.engine, fixture.replica().await);
+    let open_there = there.find(&Selector::Name("shop".to_owned())).await.unwrap();
+    for round in 0..5 {
+        let draft = format!("draft{round}");
+        here.create_branch(&open, &draft, None, &call()).await.unwrap();
+        let edit = Proposal { branch: draft.clone(), ..adds(&format!("a{round}")) };
+        let made = apply(here, edit, &call()).await;
+        let travel = lmlang_engine::Travel { branch: draft.clone(), ..undo(1) };
+        let undone = there.travel(&open_there, &travel, &call()).await.unwrap();
+        assert!(matches!(undone, Arrival::Made { committed: true, .. }), "{undone:?}");
+
+        let name = format!("then{round}");
+        here.create_checkpoint(&open, &name, Some(&format!("r{made}")), &call()).await.unwrap();
+        let begun =
+            there.create_branch(&open_there, &format!("at{round}"), Some(&name), &call()).await.unwrap();
+        assert_eq!(begun.head.entry.number, made);
+
+        let newest = apply(here, adds(&format!("b{round}")), &call()).await;
+        let named = there.create_checkpoint(&open_there, &format!("now{round}"), Some("main"), &call()).await;
+        assert_eq!(named.unwrap().revision, newest);
+    }
+    there.close().await;
+}
+
 /// Whoever asks a replica right after another has answered is not told of what was before.
 #[tokio::test]
 async fn a_refusal_is_about_the_newest_head() {

@@ -379,7 +379,12 @@ pub(crate) async fn add(
 ) -> std::result::Result<CasePayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
-    let view = View::find(engine, &input.program_id, None).await?;
+    let mut view = View::find(engine, &input.program_id, None).await?;
+    if view.function_named(&input.function).is_err() {
+        // Another process may have made it a moment ago.
+        engine.catch_up(view.open()).await.map_err(fail)?;
+        view = View::find(engine, &input.program_id, None).await?;
+    }
     let of = view.function_named(&input.function)?;
     let head = view.function(of)?;
     let head = head.head();
