@@ -59,6 +59,9 @@ pub(super) fn validate<T>(
     features: WasmFeatures,
     meanwhile: impl FnOnce() -> T,
 ) -> Result<(Used, T), ImportError> {
+    if is_component(module) {
+        return Err(ImportError::unsupported("a component in place of one of the core modules in it", LAYER));
+    }
     let threads = helpers(module.len()) + 1;
     let error = match noted(module, features, threads, meanwhile) {
         Ok(found) => return Ok(found),
@@ -72,6 +75,13 @@ pub(super) fn validate<T>(
         Err(Unfit::Deep(offset)) => Err(too_deep(offset)),
         Err(Unfit::Large(error)) => Err(error),
     }
+}
+
+/// The byte that tells components from modules, which begin alike.
+const LAYER: u64 = 6;
+
+fn is_component(module: &[u8]) -> bool {
+    matches!(module, [0, b'a', b's', b'm', _, _, 1, 0, ..])
 }
 
 fn too_deep(offset: u64) -> ImportError {

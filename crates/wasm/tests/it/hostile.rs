@@ -65,6 +65,15 @@ fn check(of: Vec<u8>, expect: &str) {
 }
 
 #[test]
+fn a_component_is_told_from_a_module() {
+    check(
+        b"\0asm\x0d\0\x01\0".to_vec(),
+        "a component in place of one of the core modules in it is not supported",
+    );
+    check(b"\0asm\x0d\0\0\0".to_vec(), "not a WebAssembly module: ");
+}
+
+#[test]
 fn numbers_that_no_bytes_stand_behind_are_refused() {
     for (id, entries) in [(1, 1 << 31), (2, 1 << 31), (3, 1 << 31), (5, 1 << 31), (6, 1 << 31), (7, 1 << 31)]
     {
