@@ -6,9 +6,12 @@
 //! whole list to the library: an argument, a directive, a field that no [`Direct`] type writes. So does whatever would
 //! be an error. The answer is the same.
 //!
+//! The events of a subscription are written the same way, one by one: they are planned once for all of them.
+//!
 //! A type takes part by [`Direct::writer`], beside its resolvers. Read [`selected`] for what a plan is made from,
-//! [`plan`] for how, and [`out`] for what it writes to.
+//! [`plan`] for how, [`out`] for what it writes to, and [`events`] for those.
 
+mod events;
 mod out;
 mod plan;
 mod selected;
@@ -23,8 +26,10 @@ use async_graphql::registry::Registry;
 use async_graphql::{ContextSelectionSet, Name, OutputType, Positioned, ServerResult, Value};
 use async_graphql_value::RAW_VALUE_TOKEN;
 
+pub use self::events::Planned;
+pub(crate) use self::events::planned;
 pub use self::out::Out;
-pub(crate) use self::plan::{leaf, list, maybe, object, one, word};
+pub(crate) use self::plan::{leaf, list, maybe, object, one, rows, word};
 pub use self::selected::Selected;
 use crate::transport::budget::{self, Tab};
 
@@ -89,22 +94,26 @@ impl<T: Direct> OutputType for Rows<T> {
             return Ok(Value::List(Vec::new()));
         }
         match written(&self.0, context).await {
-            Some(json) => {
-                let raw = (Name::new(RAW_VALUE_TOKEN), Value::String(json));
-                Ok(Value::Object(IndexMap::from_iter([raw])))
-            }
+            Some(json) => Ok(raw(json)),
             None => self.0.resolve(context, field).await,
         }
     }
 }
 
+/// What is JSON already, as a value.
+fn raw(json: String) -> Value {
+    Value::Object(IndexMap::from_iter([(Name::new(RAW_VALUE_TOKEN), Value::String(json))]))
+}
+
 /// Items that are written before others get their turn.
 const TURN: usize = 64;
+/// Bytes that the text of a list has room for at first.
+const ROOM: usize = 4 << 10;
 
 /// The items as JSON; `None` when the library has to answer.
 async fn written<T: Direct>(items: &[T], context: &ContextSelectionSet<'_>) -> Option<String> {
     let writer = T::writer(Selected::of(context))?;
-    let mut out = Out::new(Tab::of(context));
+    let mut out = Out::new(Tab::of(context), ROOM);
     out.open(b'[');
     for (at, item) in items.iter().enumerate() {
         if at % TURN == TURN - 1 {

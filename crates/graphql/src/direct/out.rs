@@ -6,7 +6,7 @@ use std::io::Write;
 use crate::schema::scalars::ValueText;
 use crate::transport::budget::Tab;
 
-/// A list that is being written.
+/// A list, or an event, that is being written.
 #[derive(Debug)]
 pub struct Out<'a> {
     json: Vec<u8>,
@@ -15,8 +15,9 @@ pub struct Out<'a> {
 }
 
 impl<'a> Out<'a> {
-    pub(super) fn new(tab: Tab<'a>) -> Out<'a> {
-        Out { json: Vec::with_capacity(4 << 10), tab, given_up: false }
+    /// Has room for so many bytes before it grows.
+    pub(super) fn new(tab: Tab<'a>, room: usize) -> Out<'a> {
+        Out { json: Vec::with_capacity(room), tab, given_up: false }
     }
 
     /// Begins a list or an object.
@@ -77,12 +78,23 @@ impl<'a> Out<'a> {
         self.close(b']');
     }
 
+    /// Writes a list of texts that count among those of the answer, as the items do among its fields.
+    pub(crate) fn texts(&mut self, texts: &[String]) {
+        self.count(texts.len() as u64);
+        self.open(b'[');
+        for (at, text) in texts.iter().enumerate() {
+            self.next(at);
+            self.counted(text);
+        }
+        self.close(b']');
+    }
+
     /// Counts so many fields that a list inside of an item brings.
     pub(super) fn count(&mut self, fields: u64) {
         self.tab.fields(fields);
     }
 
-    /// Leaves the list to the library: something would be an error.
+    /// Leaves all of it to the library: something would be an error, or takes long.
     pub(crate) fn give_up(&mut self) {
         self.given_up = true;
     }

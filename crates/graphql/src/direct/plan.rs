@@ -66,17 +66,33 @@ pub(crate) fn list<T, U: Direct + 'static>(
     selected: Selected<'_>,
     get: impl Fn(&T) -> Vec<U> + Send + Sync + 'static,
 ) -> Option<Writer<T>> {
+    let write = items(selected)?;
+    Some(Box::new(move |item, out| write(&get(item), out)))
+}
+
+/// The same of a list that the item holds.
+pub(crate) fn rows<T, U: Direct + 'static>(
+    selected: Selected<'_>,
+    get: impl Fn(&T) -> &[U] + Send + Sync + 'static,
+) -> Option<Writer<T>> {
+    let write = items(selected)?;
+    Some(Box::new(move |item, out| write(get(item), out)))
+}
+
+/// Plans the items of a list.
+fn items<U: Direct + 'static>(
+    selected: Selected<'_>,
+) -> Option<impl Fn(&[U], &mut Out<'_>) + Send + Sync + use<U>> {
     let (writer, each) = (U::writer(selected)?, selected.width());
-    Some(Box::new(move |item, out| {
-        let found = get(item);
-        out.count(each.saturating_mul(found.len() as u64));
+    Some(move |items: &[U], out: &mut Out<'_>| {
+        out.count(each.saturating_mul(items.len() as u64));
         out.open(b'[');
-        for (at, one) in found.iter().enumerate() {
+        for (at, one) in items.iter().enumerate() {
             out.next(at);
             writer(one, out);
         }
         out.close(b']');
-    }))
+    })
 }
 
 /// The name of an enum's value.

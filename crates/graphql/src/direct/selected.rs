@@ -1,9 +1,9 @@
-//! What a query selects from the items of a list.
+//! What an operation selects from the items of a list, or from events.
 
 use std::collections::{HashMap, HashSet};
 
 use async_graphql::parser::types::{FragmentDefinition, Selection, SelectionSet};
-use async_graphql::{ContextSelectionSet, Name, Positioned};
+use async_graphql::{Context, ContextSelectionSet, Name, Positioned};
 
 /// A set of selections, with the fragments that it may spread.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,11 @@ impl<'a> Selected<'a> {
     /// What the list that is being answered selects.
     pub(crate) fn of(context: &ContextSelectionSet<'a>) -> Selected<'a> {
         Selected { set: &context.item.node, fragments: &context.query_env.fragments }
+    }
+
+    /// What is selected below the field that is being resolved.
+    pub(crate) fn below(context: &Context<'a>) -> Selected<'a> {
+        Selected { set: &context.item.node.selection_set.node, fragments: &context.query_env.fragments }
     }
 
     /// Made by hand, for a document without a schema.

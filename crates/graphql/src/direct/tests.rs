@@ -43,7 +43,7 @@ fn written(document: &str) -> Option<String> {
     let (_, operation) = document.operations.iter().next().expect("there is an operation");
     let selected = Selected::new(&operation.node.selection_set.node, &document.fragments);
     let writer = Item::writer(selected)?;
-    let mut out = Out::new(Tab::default());
+    let mut out = Out::new(Tab::default(), ROOM);
     let parts = ["a", "\"b\""].map(|name| Part { name: name.to_owned() }).to_vec();
     writer(&Item { number: -7, words: "line\nline".to_owned(), parts }, &mut out);
     out.finish()

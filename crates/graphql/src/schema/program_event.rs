@@ -8,7 +8,7 @@ use lmlang_engine::{self as engine, Cursor, Engine, Event, OpenProgram};
 use lmlang_history::log::{Entry, RevisionKind as Kind};
 use lmlang_ir::Ref;
 
-use crate::direct::Rows;
+use crate::direct::{Direct, Rows, Selected, Writer, leaf, maybe, object};
 use crate::error::ApiError;
 use crate::schema::diff::{ChangeKind, ProgramDiff};
 use crate::schema::failure::fail;
@@ -97,6 +97,41 @@ impl RevisionCommitted {
     /// Whether refs were left out.
     async fn touched_truncated(&self) -> bool {
         touched(&self.entry).len() > TOUCHED
+    }
+}
+
+/// Without what is looked up.
+impl Direct for RevisionCommitted {
+    fn writer(selected: Selected<'_>) -> Option<Writer<RevisionCommitted>> {
+        object(selected, &["RevisionCommitted", "ProgramEvent"], |name, inner| match name {
+            "cursor" => leaf(|event: &RevisionCommitted, out| out.text(&event.told.cursor)),
+            "at" => leaf(|event: &RevisionCommitted, out| out.text(&event.told.at.to_rfc3339())),
+            "programId" => leaf(|event: &RevisionCommitted, out| out.text(&event.told.program_id)),
+            "actor" => maybe(inner, |event: &RevisionCommitted| event.told.actor.clone()),
+            "touched" => leaf(|event: &RevisionCommitted, out| {
+                let touched = touched(&event.entry).into_iter().take(TOUCHED);
+                out.texts(&touched.map(|of| of.to_string()).collect::<Vec<_>>());
+            }),
+            "touchedTruncated" => leaf(|event: &RevisionCommitted, out| {
+                out.number(touched(&event.entry).len() > TOUCHED);
+            }),
+            _ => None,
+        })
+    }
+}
+
+/// Edits are what many are told of; the others are rare.
+impl Direct for ProgramEvent {
+    fn writer(selected: Selected<'_>) -> Option<Writer<ProgramEvent>> {
+        let committed = RevisionCommitted::writer(selected)?;
+        Some(Box::new(move |event, out| match event {
+            ProgramEvent::Committed(event) => committed(event, out),
+            ProgramEvent::Refused(_)
+            | ProgramEvent::Changed(_)
+            | ProgramEvent::Checkpoint(_)
+            | ProgramEvent::Branch(_)
+            | ProgramEvent::Gap(_) => out.give_up(),
+        }))
     }
 }
 

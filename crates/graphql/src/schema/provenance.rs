@@ -6,6 +6,7 @@ use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use lmlang_history::log::{self, Header};
 use lmlang_ir::{Place, Ref};
 
+use crate::direct::{Direct, Selected, Writer, leaf, object, word};
 use crate::error::ApiError;
 use crate::schema::failure::fail;
 use crate::schema::ids::GlobalId;
@@ -54,6 +55,20 @@ pub struct Actor {
 impl From<&log::Actor> for Actor {
     fn from(actor: &log::Actor) -> Actor {
         Actor { name: actor.name.clone(), kind: actor.kind.into(), client: actor.client.clone() }
+    }
+}
+
+impl Direct for Actor {
+    fn writer(selected: Selected<'_>) -> Option<Writer<Actor>> {
+        object(selected, &["Actor"], |name, _| match name {
+            "name" => leaf(|actor: &Actor, out| out.text(&actor.name)),
+            "kind" => leaf(|actor: &Actor, out| out.plain(word(actor.kind))),
+            "client" => leaf(|actor: &Actor, out| match &actor.client {
+                Some(client) => out.text(client),
+                None => out.null(),
+            }),
+            _ => None,
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use lmlang_engine::{self as engine, Cursor, Engine};
 use lmlang_history::revision::MAIN;
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::direct::{Planned, Rows, planned};
 use crate::error::{ApiError, Code};
 use crate::schema::checking::{self, CheckContractsInput, ContractAttempt};
 use crate::schema::defaults::{Main, Or, Zero};
@@ -44,7 +45,7 @@ impl Subscription {
         #[graphql(desc = "Goes on after this cursor, that of the last event; without it, from now on.")]
         after: Option<String>,
         #[graphql(desc = "Only what this lets through.")] filter: Option<EventFilter>,
-    ) -> Result<impl Stream<Item = Result<ProgramEvent>>> {
+    ) -> Result<impl Stream<Item = Result<Planned<ProgramEvent>>>> {
         let engine = context.data_unchecked::<Engine>().clone();
         let mut filter = filter.unwrap_or_default();
         let (open, events) = match program_id {
@@ -82,7 +83,7 @@ impl Subscription {
                 }
             }
         });
-        Ok(up_to_error(events))
+        Ok(planned(context, up_to_error(events)))
     }
 
     /// Runs a function while subscribed and streams its trace, then completes.
@@ -93,7 +94,7 @@ impl Subscription {
         input: StartSimulationInput,
         #[graphql(desc = "How many steps come together, and how long they may wait for others.")]
         batch: Option<BatchInput>,
-    ) -> Result<impl Stream<Item = Result<TraceBatch>>> {
+    ) -> Result<impl Stream<Item = Result<Planned<TraceBatch>>>> {
         let engine = context.data_unchecked::<Engine>();
         if input.pause_at_start.0 || input.breakpoints.is_some_and(|breakpoints| !breakpoints.is_empty()) {
             let message = "a stream does not stop: `startSimulation` takes breakpoints and `pauseAtStart`";
@@ -105,7 +106,8 @@ impl Subscription {
         let wanted = Wanted::new(batch)?;
         let started = engine.stream(view.open(), view.revision(), request, wanted.batching()).await;
         let (simulation, batches) = started.map_err(fail)?;
-        Ok(wanted.printed(Simulation::new(engine, simulation), batches, budget::most_text(context)))
+        let simulation = Simulation::new(engine, simulation);
+        Ok(planned(context, wanted.printed(simulation, batches, budget::most_text(context))))
     }
 
     /// Looks for inputs that break functions, as `checkContracts` does, while subscribed: says every so often how far it has come,
@@ -158,7 +160,7 @@ impl Subscription {
         after: Or<Zero>,
         #[graphql(desc = "How many steps come together, and how long they may wait for others.")]
         batch: Option<BatchInput>,
-    ) -> Result<impl Stream<Item = Result<TraceBatch>>> {
+    ) -> Result<impl Stream<Item = Result<Planned<TraceBatch>>>> {
         let engine = context.data_unchecked::<Engine>();
         let Ok(GlobalId::Simulation(uuid)) = id.parse() else {
             return Err(not_found("simulation", &id).into());
@@ -170,7 +172,7 @@ impl Subscription {
             Some(_) => engine.watch_interactive(inner, after.0.0, batching),
             None => engine.stream_again(inner, after.0.0, batching).await.map_err(fail)?,
         };
-        Ok(wanted.printed(simulation, batches, budget::most_text(context)))
+        Ok(planned(context, wanted.printed(simulation, batches, budget::most_text(context))))
     }
 
     /// What each revision changes about the findings, from now on or after a cursor.

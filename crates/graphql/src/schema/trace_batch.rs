@@ -12,7 +12,7 @@ use lmlang_engine::{self as engine, Batching};
 use lmlang_interp::Step;
 use tokio::sync::mpsc::Receiver;
 
-use crate::direct::Rows;
+use crate::direct::{Direct, Rows, Selected, Writer, leaf, object, rows, word};
 use crate::error::{ApiError, Code};
 use crate::schema::defaults::{Int, Or};
 use crate::schema::ids::GlobalId;
@@ -66,6 +66,28 @@ impl TraceBatch {
     }
 }
 
+/// Of few steps: many are written in turns. The last batch has more to tell.
+impl Direct for TraceBatch {
+    fn writer(selected: Selected<'_>) -> Option<Writer<TraceBatch>> {
+        let writer = object(selected, &["TraceBatch"], |name, inner| match name {
+            "simulationId" => leaf(|batch: &TraceBatch, out| out.text(&batch.simulation_id)),
+            "cursor" => leaf(|batch: &TraceBatch, out| out.number(batch.cursor.0)),
+            "steps" => rows(inner, |batch: &TraceBatch| &batch.steps.0[..]),
+            "skipped" => leaf(|batch: &TraceBatch, out| out.number(batch.skipped.0)),
+            "status" => leaf(|batch: &TraceBatch, out| out.plain(word(batch.status))),
+            "outcome" => leaf(|_: &TraceBatch, out| out.null()),
+            _ => None,
+        })?;
+        Some(Box::new(move |batch, out| {
+            if batch.outcome.is_none() && batch.steps.0.len() < TURN {
+                writer(batch, out);
+            } else {
+                out.give_up();
+            }
+        }))
+    }
+}
+
 /// The most steps of one batch.
 pub(crate) const MOST_EVENTS: usize = 10_000;
 
@@ -75,7 +97,7 @@ const PULSE: Duration = Duration::from_secs(1);
 /// What printing may take at least, so that a step is not sent alone while others are there.
 const LEAST: Duration = Duration::from_millis(1);
 
-/// Steps that are printed before others get their turn.
+/// Steps that are printed, or written, before others get their turn.
 const TURN: usize = 64;
 
 /// How a client wants its batches.

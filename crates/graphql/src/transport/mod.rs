@@ -3,7 +3,8 @@
 //! Read [`executor`] first: it checks, runs and answers. [`limits`] holds what is bounded, [`tokens`] and [`precheck`]
 //! do the bounding in time linear in the document, [`escapes`], [`literals`], [`rules`] and [`omitted`] do what the
 //! library leaves undone, [`shape`] is what they know of the schema, [`values`] tells who need not be validated again,
-//! and [`answer`] turns what came out into what a client may see. Nothing in here knows HTTP or WebSockets.
+//! [`answer`] turns what came out into what a client may see, and [`observed`] tells operators of it. Nothing in here knows
+//! HTTP or WebSockets.
 
 mod answer;
 pub(crate) mod budget;
@@ -15,6 +16,7 @@ mod executor;
 mod given;
 mod limits;
 mod literals;
+mod observed;
 mod omitted;
 mod precheck;
 mod request_id;

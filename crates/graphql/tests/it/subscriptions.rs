@@ -133,6 +133,36 @@ async fn whoever_is_told_of_a_revision_can_look_at_it() {
     assert_eq!(told, json!({"data": {"programEvents": {"revision": {"number": 2}}}}));
 }
 
+/// An edit, and the steps of a run, are written without the library; with a directive among what is selected, they are not.
+#[tokio::test]
+async fn events_are_the_same_whoever_writes_them() {
+    let world = World::new().await;
+    let run = "module r\n\nfunc twice (n: i64) -> (i64) {\n  return (add.i64 n, n)\n}\n";
+    world.create("r", run).await;
+    let edit = r#"mutation { proposeEdit(input: {programId: "world", edits: [
+        {addText: {module: "world", text: "func half () -> (i64) {\n  return _\n}"}}
+    ]}) { outcome { __typename } } }"#;
+    world.data(edit, json!({})).await;
+    let event =
+        "programId at actor { name kind client } ... on RevisionCommitted { touched touchedTruncated }";
+    let batch = "simulationId at: cursor steps { seq node op inputs outputs note } skipped status outcome { __typename }";
+    let input = r#"input: {programId: "r", function: "r::twice", run: {args: [4]}}, batch: {maxEvents: 1}"#;
+    for (field, fields, all) in [
+        (r#"programEvents(programId: "world", after: "r3")"#.to_owned(), event, 1),
+        (format!("simulate({input})"), batch, 3),
+    ] {
+        let told = async |cursor: &str| {
+            let query = format!("subscription {{ {field} {{ of: __typename {cursor} {fields} }} }}");
+            let events = world.stream(&query, json!({})).take(all).collect::<Vec<Value>>();
+            soon(events).await
+        };
+        let (straight, library) = (told("cursor").await, told("cursor @include(if: true)").await);
+        assert_eq!(straight.len(), all, "{straight:?}");
+        assert!(straight.iter().all(|event| event["errors"].is_null()), "{straight:?}");
+        assert_eq!(straight, library);
+    }
+}
+
 /// A function without an end.
 const ENDLESS: &str = "module e
 func endless (n: i64) -> () pure {
