@@ -66,7 +66,7 @@ pub(crate) fn list<T, U: Direct + 'static>(
     selected: Selected<'_>,
     get: impl Fn(&T) -> Vec<U> + Send + Sync + 'static,
 ) -> Option<Writer<T>> {
-    let write = items(selected)?;
+    let write = items::<U>(selected)?;
     Some(Box::new(move |item, out| write(&get(item), out)))
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn rows<T, U: Direct + 'static>(
     selected: Selected<'_>,
     get: impl Fn(&T) -> &[U] + Send + Sync + 'static,
 ) -> Option<Writer<T>> {
-    let write = items(selected)?;
+    let write = items::<U>(selected)?;
     Some(Box::new(move |item, out| write(get(item), out)))
 }
 
