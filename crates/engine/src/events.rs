@@ -1,10 +1,14 @@
 //! What subscribers are told of one program, live and from its log.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use futures_util::Stream;
 use lmlang_history::log::{Actor, Entry};
 use lmlang_store::Bound;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TryRecvError;
 use uuid::Uuid;
 
 use crate::cursor::{Cursor, no_cursor_of_program};
@@ -72,7 +76,41 @@ pub struct Told {
 }
 
 /// Events as a reader gets them. The last item is an error when they cannot be read any further.
-pub type Events = mpsc::Receiver<Result<Told, Error>>;
+#[derive(Debug)]
+pub struct Events(mpsc::Receiver<Item>);
+
+/// What waits for a reader. A channel has places for 32 of them from its start, and there are many readers: each holds little.
+pub(crate) type Item = Box<Result<Told, Error>>;
+
+impl Events {
+    /// A channel to a reader, who may be slow.
+    pub(crate) fn channel() -> (mpsc::Sender<Item>, Events) {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        (sender, Events(receiver))
+    }
+
+    /// Waits for the next one; `None` after the last. Loses nothing when it is dropped half-way.
+    pub async fn recv(&mut self) -> Option<Result<Told, Error>> {
+        self.0.recv().await.map(|item| *item)
+    }
+
+    /// The next one, if it is there already.
+    ///
+    /// # Errors
+    ///
+    /// When it is not, or there are no more.
+    pub fn try_recv(&mut self) -> Result<Result<Told, Error>, TryRecvError> {
+        self.0.try_recv().map(|item| *item)
+    }
+}
+
+impl Stream for Events {
+    type Item = Result<Told, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(context).map(|item| item.map(|item| *item))
+    }
+}
 
 /// Entries that a reader is given again from the log; one that is further behind is told of a gap.
 const READ_AGAIN: u64 = 10_000;
@@ -81,7 +119,7 @@ const READ_AGAIN: u64 = 10_000;
 pub(crate) const CHUNK: Bound = Bound { rows: 256, bytes: 1 << 20 };
 
 /// Events that wait for a slow reader; each may be as large as a change set.
-pub(crate) const WAITING: usize = 4;
+const WAITING: usize = 4;
 
 impl Engine {
     /// The events of a program after a position of its log, without a gap; the last one is the deletion of the program.
@@ -95,7 +133,7 @@ impl Engine {
             // Another process may have given it a moment ago.
             self.come_to(open, after).await?;
         }
-        let (sender, receiver) = mpsc::channel(WAITING);
+        let (sender, events) = Events::channel();
         let live = open.timeline.listen();
         let last = open.timeline.head().last;
         let seen = after.unwrap_or(last);
@@ -104,7 +142,7 @@ impl Engine {
         }
         let reader = Reader { engine: self.clone(), open: open.clone(), sender, seen };
         self.spawn(reader.follow(live));
-        Ok(receiver)
+        Ok(events)
     }
 }
 
@@ -112,7 +150,7 @@ impl Engine {
 struct Reader {
     engine: Engine,
     open: OpenProgram,
-    sender: mpsc::Sender<Result<Told, Error>>,
+    sender: mpsc::Sender<Item>,
     /// How far in the log.
     seen: u64,
 }
@@ -150,7 +188,8 @@ impl Reader {
         }
         let last = matches!(event, Event::Program { change: Change::Removed, .. });
         let (cursor, program) = (Cursor::Program(self.seen), self.open.timeline.id());
-        self.sender.send(Ok(Told { cursor, program, event })).await.map_err(|_| Ended)?;
+        let told = Box::new(Ok(Told { cursor, program, event }));
+        self.sender.send(told).await.map_err(|_| Ended)?;
         if last { Err(Ended) } else { Ok(()) }
     }
 
@@ -166,7 +205,7 @@ impl Reader {
                 Ok(entries) => entries,
                 Err(error) => {
                     tracing::error!(program = %timeline.id(), %error, "events of a program could not be read");
-                    self.sender.send(Err(error)).await.ok();
+                    self.sender.send(Box::new(Err(error))).await.ok();
                     return Err(Ended);
                 }
             };

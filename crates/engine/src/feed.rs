@@ -13,7 +13,7 @@ use crate::config::Limits;
 use crate::cursor::{Cursor, ONE_PROGRAM, no_cursor_of_all};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::events::{CHUNK, Change, Event, Events, Told, WAITING};
+use crate::events::{CHUNK, Change, Event, Events, Item, Told};
 use crate::live::{Listener, Live};
 use crate::records;
 use crate::sealed::{Places, Seal};
@@ -59,7 +59,7 @@ impl Engine {
     ///
     /// A place that nothing has come to is no cursor.
     pub async fn all_events(&self, after: Option<Cursor>) -> Result<Events, Error> {
-        let (sender, receiver) = mpsc::channel(WAITING);
+        let (sender, events) = Events::channel();
         let (stored, refused) = (self.0.feed.stored.subscribe(), self.0.feed.refused.listen());
         let seal = self.sealing(Places::Programs).await?;
         let newest = self.store().position().await?;
@@ -72,7 +72,7 @@ impl Engine {
             // An error means that the reader has gone away, or that the store cannot be read.
             reader.follow(stored, refused).await.ok();
         });
-        Ok(receiver)
+        Ok(events)
     }
 
     /// The place behind everything that happened so far: a reader of all events that goes on after it misses nothing.
@@ -125,7 +125,7 @@ impl Engine {
 /// Someone who is told of the events of all programs.
 struct Reader {
     engine: Engine,
-    sender: mpsc::Sender<Result<Told, Error>>,
+    sender: mpsc::Sender<Item>,
     seen: Position,
     /// For one who may know of some programs only.
     seal: Option<Seal>,
@@ -188,12 +188,12 @@ impl Reader {
         }
         let cursor = Cursor::behind(self.seen, self.seal.as_ref());
         let told = Told { cursor, program, event };
-        self.sender.send(Ok(told)).await.map_err(|_| Ended)
+        self.sender.send(Box::new(Ok(told))).await.map_err(|_| Ended)
     }
 
     async fn fail(&self, error: Error) -> Result<(), Ended> {
         tracing::error!(%error, "the events of all programs could not be read");
-        self.sender.send(Err(error)).await.ok();
+        self.sender.send(Box::new(Err(error))).await.ok();
         Err(Ended)
     }
 }

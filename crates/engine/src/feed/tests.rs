@@ -19,9 +19,9 @@ async fn a_reader_whose_listener_has_gone_reads_no_further() {
     let share = Arc::new(Share::new(engine.limits()));
     let limited = engine.of_caller(&share, Some(Arc::from([Uuid::from_u128(1)])));
     let seal = limited.sealing(Places::Programs).await.unwrap();
-    let (sender, receiver) = mpsc::channel(WAITING);
+    let (sender, events) = Events::channel();
     let mut reader = Reader { engine: limited, sender, seen: Position::default(), seal };
-    drop(receiver);
+    drop(events);
     assert!(reader.catch_up().await.is_err());
     assert_eq!(reader.seen, Position::default());
     engine.close().await;

@@ -4,7 +4,6 @@ use async_graphql::{Context, ID, Result, Subscription as Root};
 use futures_util::{Stream, StreamExt};
 use lmlang_engine::{self as engine, Cursor, Engine};
 use lmlang_history::revision::MAIN;
-use tokio_stream::wrappers::ReceiverStream;
 
 use crate::direct::{Planned, Rows, planned};
 use crate::error::{ApiError, Code};
@@ -72,7 +71,7 @@ impl Subscription {
             }
         };
         let asked = Asked::in_selection(context);
-        let events = ReceiverStream::new(events).filter_map(move |told| {
+        let events = events.filter_map(move |told| {
             let wanted = told.as_ref().map_or(true, |told| filter.passes(&told.event));
             let (engine, open) = (engine.clone(), open.clone());
             async move {
@@ -198,7 +197,7 @@ impl Subscription {
             }
             None => None,
         };
-        let events = ReceiverStream::new(engine.events(&open, after).await.map_err(fail)?);
+        let events = engine.events(&open, after).await.map_err(fail)?;
         let deltas = events.filter_map(move |told| {
             let (engine, open, scope) = (engine.clone(), open.clone(), scope.clone());
             async move {
