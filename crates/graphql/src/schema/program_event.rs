@@ -333,7 +333,7 @@ pub(crate) async fn shown(
     };
     let open = async || match open {
         Some(open) => Ok(open.clone()),
-        None => engine.find_recorded(program).await.map_err(fail),
+        None => Box::pin(engine.find_recorded(program)).await.map_err(fail),
     };
     Ok(match event {
         Event::Entry(entry) => {
@@ -352,7 +352,8 @@ pub(crate) async fn shown(
                 | Kind::Merge
                 | Kind::Import => {
                     let states = match asked.states {
-                        true => Some(states(engine, &open().await?, &entry).await?),
+                        // Apart: a subscription has room for what each of its events waits for, and most wait for nothing.
+                        true => Some(Box::pin(states(engine, &open().await?, &entry)).await?),
                         false => None,
                     };
                     ProgramEvent::Committed(RevisionCommitted { told, states, entry })

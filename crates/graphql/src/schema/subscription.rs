@@ -47,10 +47,11 @@ impl Subscription {
     ) -> Result<impl Stream<Item = Result<Planned<ProgramEvent>>>> {
         let engine = context.data_unchecked::<Engine>().clone();
         let mut filter = filter.unwrap_or_default();
+        // What is waited for once stands apart: a subscription holds room for all that its beginning waits for, to its end.
         let (open, events) = match program_id {
             Some(program_id) => {
                 let after = after.as_deref().map(Cursor::of_program).transpose().map_err(fail)?;
-                let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
+                let open = Box::pin(engine.find(&selector(&program_id))).await.map_err(fail)?;
                 let view = View::head(&engine, open.clone());
                 filter.branch = branch.as_deref().map(|name| branch_named(&view, name)).transpose()?;
                 if let Some(functions) = &mut filter.functions {
@@ -67,7 +68,7 @@ impl Subscription {
             }
             None => {
                 let after = after.as_deref().map(Cursor::of_all).transpose().map_err(fail)?;
-                (None, engine.all_events(after).await.map_err(fail)?)
+                (None, Box::pin(engine.all_events(after)).await.map_err(fail)?)
             }
         };
         let asked = Asked::in_selection(context);

@@ -161,7 +161,8 @@ impl Session {
             FromClient::Pong => {}
             FromClient::Init(_) if self.caller.is_some() => return Err(Close::too_many_inits()),
             FromClient::Init(introduction) => {
-                let caller = admit(&self.state, &self.shown, introduction).await?;
+                // Apart: a session would hold room for it to its end.
+                let caller = Box::pin(admit(&self.state, &self.shown, introduction)).await?;
                 let held = Arc::clone(&caller);
                 self.ended = async move { held.grant.ended().await }.boxed();
                 self.caller = Some(caller);
