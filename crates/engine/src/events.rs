@@ -160,8 +160,9 @@ struct Ended;
 
 impl Reader {
     async fn follow(mut self, mut live: Listener<Event>) {
-        // Catches up with what was committed before this point; later events are told live by now.
-        while self.catch_up().await.is_ok() && self.listen(&mut live).await.is_ok() {}
+        // Catches up with what was committed before this point; later events are told live by now. Apart: few readers are behind,
+        // and each would have room for it all the time.
+        while Box::pin(self.catch_up()).await.is_ok() && self.listen(&mut live).await.is_ok() {}
     }
 
     /// Passes events on until it is too far behind for that.
