@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, SimpleObject};
+use async_graphql::{Context, Object, SimpleObject};
 use lmlang_engine as engine;
 use lmlang_interp as interp;
-use lmlang_ir::text;
+use lmlang_ir::{FuncRef, NodeRef, RegionRef, text};
 
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
 use crate::error::ApiError;
@@ -72,26 +72,66 @@ pub struct TracePage {
 }
 
 /// An executed node.
-#[derive(Clone, Debug, SimpleObject)]
+#[derive(Clone, Debug)]
 pub struct TraceStep {
-    /// Nodes that had been executed before.
-    seq: Count,
-    /// Calls around the function, from 0.
+    seq: u64,
     frame: i32,
-    /// The function.
-    function: String,
-    /// The region.
-    region: String,
-    /// The node.
-    node: String,
-    /// Its operator.
+    function: FuncRef,
+    region: RegionRef,
+    node: NodeRef,
     op: String,
-    /// What it read.
     inputs: Vec<ValueText>,
-    /// What it made. A node that calls or owns regions shows nothing: the `return` or exit behind it does.
     outputs: Vec<ValueText>,
-    /// What else there is to say.
     note: Option<&'static str>,
+}
+
+/// An executed node.
+#[Object]
+impl TraceStep {
+    /// Nodes that had been executed before.
+    async fn seq(&self) -> Count {
+        Count(self.seq)
+    }
+
+    /// Calls around the function, from 0.
+    async fn frame(&self) -> i32 {
+        self.frame
+    }
+
+    /// The function.
+    async fn function(&self) -> String {
+        self.function.to_string()
+    }
+
+    /// The region.
+    async fn region(&self) -> String {
+        self.region.to_string()
+    }
+
+    /// The node.
+    async fn node(&self) -> String {
+        self.node.to_string()
+    }
+
+    /// Its operator.
+    async fn op(&self) -> &str {
+        &self.op
+    }
+
+    /// What it read.
+    async fn inputs(&self) -> &[ValueText] {
+        &self.inputs
+    }
+
+    /// What it made. A node that calls or owns regions shows nothing: the `return` or exit behind it does.
+    async fn outputs(&self) -> &[ValueText] {
+        &self.outputs
+    }
+
+    /// What else there is to say.
+    async fn note(&self) -> Option<&'static str> {
+        self.note
+    }
 }
 
 impl TraceStep {
@@ -105,11 +145,11 @@ impl TraceStep {
 impl Direct for TraceStep {
     fn writer(selected: Selected<'_>) -> Option<Writer<TraceStep>> {
         object(selected, &["TraceStep"], |name, _| match name {
-            "seq" => leaf(|step: &TraceStep, out| out.number(step.seq.0)),
+            "seq" => leaf(|step: &TraceStep, out| out.number(step.seq)),
             "frame" => leaf(|step: &TraceStep, out| out.number(step.frame)),
-            "function" => leaf(|step: &TraceStep, out| out.text(&step.function)),
-            "region" => leaf(|step: &TraceStep, out| out.text(&step.region)),
-            "node" => leaf(|step: &TraceStep, out| out.text(&step.node)),
+            "function" => leaf(|step: &TraceStep, out| out.plain(step.function)),
+            "region" => leaf(|step: &TraceStep, out| out.plain(step.region)),
+            "node" => leaf(|step: &TraceStep, out| out.plain(step.node)),
             "op" => leaf(|step: &TraceStep, out| out.text(&step.op)),
             "inputs" => leaf(|step: &TraceStep, out| out.values(&step.inputs)),
             "outputs" => leaf(|step: &TraceStep, out| out.values(&step.outputs)),
@@ -124,14 +164,13 @@ impl Direct for TraceStep {
 
 /// A step as clients see it.
 pub(crate) fn trace_step(view: &View, step: &interp::Step) -> TraceStep {
-    let node =
-        view.program().function(step.function).and_then(|function| function.body().node(step.node).cloned());
+    let node = view.program().function(step.function).and_then(|function| function.body().node(step.node));
     TraceStep {
-        seq: Count(step.seq),
+        seq: step.seq,
         frame: step.frame as i32,
-        function: step.function.to_string(),
-        region: step.region.to_string(),
-        node: step.node.to_string(),
+        function: step.function,
+        region: step.region,
+        node: step.node,
         op: node.map_or_else(String::new, |node| text::print_op(node.op())),
         inputs: step.inputs.iter().map(|shown| shown_text(view, shown)).collect(),
         outputs: step.outputs.iter().map(|shown| shown_text(view, shown)).collect(),
