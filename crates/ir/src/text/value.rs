@@ -17,7 +17,7 @@ use crate::text::op::{Naming, parse_alone, write_named_type};
 use crate::text::resolve::{Names, given_ref, resolve_type, resolve_variant};
 use crate::text::syntax::{Path, TypeKind, TypeSyntax};
 use crate::text::words::write_name;
-use crate::types::{Scalar, Type, Variant};
+use crate::types::{Const, Scalar, Type, Variant};
 use crate::value::Value;
 
 /// How deep a value on input may nest.
@@ -43,7 +43,12 @@ fn print(program: &Program, named: &Program, value: &Value) -> String {
         Text(String),
     }
 
-    let mut out = String::new();
+    // Most values are no longer than a number of 64 bits with its type, and have nothing inside.
+    let mut out = String::with_capacity(24);
+    if let Value::Const(of) = value {
+        write_plain(&mut out, of, Typed::Yes);
+        return out;
+    }
     let mut work = vec![Work::Value(value, Typed::Yes)];
     let names = ValueNames { program: named };
     while let Some(next) = work.pop() {
@@ -60,12 +65,7 @@ fn print(program: &Program, named: &Program, value: &Value) -> String {
         };
         let from = work.len();
         match value {
-            Value::Const(of) => {
-                if let (Typed::Yes, Type::Scalar(scalar)) = (typed, of.ty()) {
-                    put(&mut out, format_args!("{scalar}:"));
-                }
-                write_const(&mut out, of, FloatStyle::Short);
-            }
+            Value::Const(of) => write_plain(&mut out, of, typed),
             Value::Struct(of, fields) => {
                 write_type_path(&mut out, named, *of);
                 out.push('{');
@@ -160,6 +160,14 @@ fn print(program: &Program, named: &Program, value: &Value) -> String {
 enum Typed {
     Yes,
     No,
+}
+
+fn write_plain(out: &mut String, of: &Const, typed: Typed) {
+    if let (Typed::Yes, Type::Scalar(scalar)) = (typed, of.ty()) {
+        out.push_str(scalar.name());
+        out.push(':');
+    }
+    write_const(out, of, FloatStyle::Short);
 }
 
 fn write_variant_label(out: &mut String, program: &Program, variant: &Variant) {
