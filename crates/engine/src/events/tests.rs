@@ -4,7 +4,6 @@ use std::time::Duration;
 use lmlang_history::log::ActorKind;
 use lmlang_store::{Action, Faults, Options, Step, Store};
 use tokio::sync::Notify;
-use tokio::sync::mpsc::error::TryRecvError;
 
 use super::*;
 use crate::{Call, Content, Creation, Limits, NewProgramRequest, Rejected, SnapshotPolicy};

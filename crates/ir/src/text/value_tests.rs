@@ -1,7 +1,6 @@
 use super::*;
 use crate::entities::{Field, Module, Shape, TypeDef, VariantDef, Visibility};
 use crate::refs::{MemberRef, ModuleRef};
-use crate::types::Const;
 
 fn program() -> Program {
     let mut program = Program::new();
