@@ -6,12 +6,13 @@ use sea_orm::sea_query::{Expr, ExprTrait, Query, Value, Values};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use uuid::Uuid;
 
+use crate::beginning::{NewRun, beginning};
 use crate::entity::{journal, removals, runs};
 use crate::entry::Timestamp;
 use crate::fault::{Failure, Fault};
 use crate::interrupts::{self, InterruptChange};
 use crate::run_snapshots::{self, RunSnapshot};
-use crate::runs::{FlowDefinition, NewRun, RunStanding, beginning, keep_definition};
+use crate::runs::{FlowDefinition, RunStanding, keep_definition};
 use crate::sql::{Known, Sql};
 use crate::store::Store;
 

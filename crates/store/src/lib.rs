@@ -8,15 +8,17 @@
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock, whether a file is where it was), [`Entry`] and [`Committer`]
 //! (the write path), then one file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases,
-//! tokens, secrets, runs, journal, run_snapshots, interrupts, sessions, removals, entities, entity_values, moment,
+//! tokens, secrets, runs, beginning, claims, journal, run_snapshots, interrupts, sessions, removals, entities, entity_values, moment,
 //! manager, flow_changes, doctor, backup.
 
 mod actors;
 mod appending;
 mod aside;
 pub mod backup;
+mod beginning;
 mod case_results;
 mod cases;
+mod claims;
 mod committer;
 mod doctor;
 mod entities;
@@ -66,6 +68,7 @@ mod tokens;
 mod writer;
 
 pub use actors::{Actor, ActorKey, ActorKind};
+pub use beginning::{BeginError, NewRun};
 pub use case_results::{CaseResult, Sighting};
 pub use cases::{Case, CasePlace, CreateCaseError};
 pub use committer::{Append, CommitError, Committed, Committer, Ticket};
@@ -96,7 +99,7 @@ pub use program_requests::{CarriedOut, ProgramRequest};
 pub use programs::{CreateProgramError, NewProgram, Program, ProgramPage, UpdateProgramError};
 pub use removals::Removed;
 pub use run_snapshots::RunSnapshot;
-pub use runs::{BeginError, FlowDefinition, NewRun, Run, RunFilter, RunStanding, RunStatus};
+pub use runs::{FlowDefinition, Run, RunFilter, RunStanding, RunStatus};
 pub use sessions::Session;
 pub use simulations::{Most, Simulation};
 pub use snapshots::Snapshot;

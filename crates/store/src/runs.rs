@@ -3,17 +3,16 @@
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue, ColumnTrait, Condition, EntityTrait, Iterable, PaginatorTrait,
-    QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+    ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
+    Select,
 };
 use uuid::Uuid;
 
 use crate::actors::ActorKey;
-use crate::entity::{flow_definitions, interrupts, journal, runs, sessions};
+use crate::entity::{flow_definitions, runs};
 use crate::entry::{Idempotency, Timestamp};
-use crate::fault::{Failure, Fault};
+use crate::fault::Fault;
 use crate::programs::sought;
-use crate::sessions::Session;
 use crate::sql::Sql;
 use crate::store::Store;
 
@@ -108,36 +107,6 @@ pub struct FlowDefinition {
     pub definition: Vec<u8>,
 }
 
-/// A run that is to begin. Its key is given by the database.
-#[derive(Debug, Clone)]
-pub struct NewRun {
-    /// The run.
-    pub run: Run,
-    /// Its flow.
-    pub definition: FlowDefinition,
-    /// Its session, if that is new.
-    pub session: Option<Session>,
-    /// The entries that it begins with, from number 1 on: when, and by its kind and
-    /// encoded.
-    pub entries: Vec<(Timestamp, u8, Vec<u8>)>,
-    /// Questions that stand among those entries, with when they were asked.
-    pub open: Vec<(u64, Timestamp)>,
-}
-
-/// Why a run or session was not begun.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum BeginError {
-    /// One was begun under the idempotency key.
-    #[error("the idempotency key belongs to another one")]
-    KeyTaken,
-    /// The session that it was to belong to was removed.
-    #[error("the session is gone")]
-    NoSession,
-    /// The database could not do it.
-    #[error(transparent)]
-    Storage(#[from] Fault),
-}
-
 /// Which runs are listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
@@ -162,26 +131,6 @@ pub struct RunFilter {
 }
 
 impl Store {
-    /// Begins a run, with its session if that is new.
-    ///
-    /// # Errors
-    ///
-    /// See [`BeginError`]; nothing is stored then.
-    pub async fn begin_run(&self, new: NewRun) -> Result<(), BeginError> {
-        let (id, session, is_first) = (new.run.id, new.run.session, new.session.is_some());
-        match self.committer().write(beginning(new), None).await {
-            Ok(_) => Ok(()),
-            // A statement whose answer was lost has run before.
-            Err(Failure::Clash) if self.run(id).await?.is_some() => Ok(()),
-            Err(Failure::Clash) => Err(BeginError::KeyTaken),
-            // The run could not be one of a session that is not there.
-            Err(Failure::Fault(_)) if !is_first && self.session(session).await?.is_none() => {
-                Err(BeginError::NoSession)
-            }
-            Err(failure) => Err(BeginError::Storage(failure.into())),
-        }
-    }
-
     /// The run with an id.
     ///
     /// # Errors
@@ -275,41 +224,6 @@ impl Store {
         Ok(listed(filter).count(&self.reader).await?)
     }
 
-    /// Runs about which something is to be done by now, and which nobody else executes; the oldest need first.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn due_runs(&self, me: Uuid, now: Timestamp, limit: u64) -> Result<Vec<Uuid>, Fault> {
-        let mine = Condition::any()
-            .add(runs::Column::Owner.is_null())
-            .add(runs::Column::Owner.eq(me))
-            .add(runs::Column::Lease.lt(now.0));
-        let found = runs::Entity::find()
-            .filter(runs::Column::Wake.lte(now.0))
-            .filter(mine)
-            .order_by_asc(runs::Column::Wake)
-            .limit(limit)
-            .select_only()
-            .column(runs::Column::Id);
-        Ok(found.into_tuple().all(&self.reader).await?)
-    }
-
-    /// When something is to be done next about a run, after a time.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn next_wake(&self, after: Timestamp) -> Result<Option<Timestamp>, Fault> {
-        let found = runs::Entity::find()
-            .filter(runs::Column::Wake.gt(after.0))
-            .order_by_asc(runs::Column::Wake)
-            .limit(1)
-            .select_only()
-            .column(runs::Column::Wake);
-        Ok(found.into_tuple::<i64>().one(&self.reader).await?.map(Timestamp))
-    }
-
     /// The runs that a run waits for or has waited for.
     ///
     /// # Errors
@@ -339,97 +253,6 @@ impl Store {
         rows.into_iter().map(Run::try_from).collect()
     }
 
-    /// Takes a run for executing it until a time, unless somebody else has it. Answers whether it did.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn claim_run(
-        &self,
-        id: Uuid,
-        me: Uuid,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<bool, Fault> {
-        let free = Expr::col(runs::Column::Owner)
-            .is_null()
-            .or(Expr::col(runs::Column::Owner).eq(me))
-            .or(Expr::col(runs::Column::Lease).lt(now.0));
-        let claim = Query::update()
-            .table(runs::Entity)
-            .value(runs::Column::Owner, me)
-            .value(runs::Column::Lease, until.0)
-            .and_where(Expr::col(runs::Column::Id).eq(id))
-            .and_where(free)
-            .to_owned();
-        let changed = self.committer().write(vec![claim.into()], None).await?;
-        Ok(changed.last() == Some(&1))
-    }
-
-    /// Notes when something is to be done about a run that goes on.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn wake_run(&self, id: Uuid, at: Timestamp) -> Result<(), Fault> {
-        let update = Query::update()
-            .table(runs::Entity)
-            .value(runs::Column::Wake, at.0)
-            .and_where(Expr::col(runs::Column::Id).eq(id))
-            .and_where(Expr::col(runs::Column::Ended).is_null())
-            .to_owned();
-        self.committer().write(vec![update.into()], None).await?;
-        Ok(())
-    }
-
-    /// Notes that nothing is to be done any more about a run that has ended.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn rest_run(&self, id: Uuid) -> Result<(), Fault> {
-        let update = Query::update()
-            .table(runs::Entity)
-            .value(runs::Column::Wake, Option::<i64>::None)
-            .and_where(Expr::col(runs::Column::Id).eq(id))
-            .and_where(Expr::col(runs::Column::Ended).is_not_null())
-            .to_owned();
-        self.committer().write(vec![update.into()], None).await?;
-        Ok(())
-    }
-
-    /// Gives free whatever runs a process has.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn release_runs(&self, me: Uuid) -> Result<(), Fault> {
-        let update = Query::update()
-            .table(runs::Entity)
-            .value(runs::Column::Owner, Option::<Uuid>::None)
-            .and_where(Expr::col(runs::Column::Owner).eq(me))
-            .and_where(Expr::col(runs::Column::Ended).is_null())
-            .to_owned();
-        self.committer().write(vec![update.into()], None).await?;
-        Ok(())
-    }
-
-    /// Gives one run free, if a process has it.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn release_run(&self, id: Uuid, me: Uuid) -> Result<(), Fault> {
-        let update = Query::update()
-            .table(runs::Entity)
-            .value(runs::Column::Owner, Option::<Uuid>::None)
-            .and_where(Expr::col(runs::Column::Id).eq(id))
-            .and_where(Expr::col(runs::Column::Owner).eq(me))
-            .to_owned();
-        self.committer().write(vec![update.into()], None).await?;
-        Ok(())
-    }
-
     /// The definition that a hash tells from others.
     ///
     /// # Errors
@@ -455,52 +278,6 @@ pub(crate) fn keep_definition(definition: FlowDefinition) -> Sql {
     let mut insert = flow_definitions::Entity::insert(row).into_query();
     insert.on_conflict(OnConflict::column(flow_definitions::Column::Hash).do_nothing().to_owned());
     insert.into()
-}
-
-/// The statements that begin a run.
-pub(crate) fn beginning(new: NewRun) -> Vec<Sql> {
-    let NewRun { run, definition, session, entries, open } = new;
-    let mut statements = vec![keep_definition(definition)];
-    if let Some(session) = session {
-        let insert = sessions::Entity::insert(crate::sessions::to_row(session));
-        statements.push(insert.into_query().into());
-    }
-    let (id, program) = (run.id, run.program);
-    statements.push(insert_run(run));
-    let rows = entries.into_iter().zip(1..).map(|((time, kind, payload), number)| journal::ActiveModel {
-        position: NotSet,
-        run: Set(id),
-        number: Set(number),
-        time: Set(time.0),
-        kind: Set(i16::from(kind)),
-        payload: Set(payload),
-    });
-    statements.push(journal::Entity::insert_many(rows).into_query().into());
-    let rows: Vec<interrupts::ActiveModel> =
-        open.into_iter().map(|(asked, time)| crate::interrupts::open_row(id, asked, time, program)).collect();
-    if !rows.is_empty() {
-        statements.push(interrupts::Entity::insert_many(rows).into_query().into());
-    }
-    statements
-}
-
-/// The statement that adds a run. Of a session that was removed there is no id, and the run is refused.
-fn insert_run(run: Run) -> Sql {
-    let of = Query::select()
-        .column(sessions::Column::Id)
-        .from(sessions::Entity)
-        .and_where(Expr::col(sessions::Column::Id).eq(run.session))
-        .to_owned();
-    let row = to_row(run);
-    let (mut columns, mut values) = (Vec::new(), Vec::new());
-    for column in runs::Column::iter() {
-        if let ActiveValue::Set(value) = row.get(column) {
-            columns.push(column);
-            let is_session = matches!(column, runs::Column::Session);
-            values.push(if is_session { of.clone().into() } else { Expr::val(value) });
-        }
-    }
-    Query::insert().into_table(runs::Entity).columns(columns).values_panic(values).to_owned().into()
 }
 
 fn listed(filter: &RunFilter) -> Select<runs::Entity> {
@@ -536,7 +313,7 @@ fn listed(filter: &RunFilter) -> Select<runs::Entity> {
     found
 }
 
-fn to_row(run: Run) -> runs::ActiveModel {
+pub(crate) fn to_row(run: Run) -> runs::ActiveModel {
     let (parent, parent_place) = run.parent.unzip();
     let (forked_from, forked_at) = run.forked.unzip();
     let (made_key, made_digest) = run.making.map(|making| (making.key, making.digest)).unzip();

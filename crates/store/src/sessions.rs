@@ -1,16 +1,13 @@
 //! Sessions: what runs belong together.
 
 use sea_orm::ActiveValue::{NotSet, Set};
-use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
-};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
 use crate::actors::ActorKey;
 use crate::entity::{runs, sessions};
 use crate::entry::{Idempotency, Timestamp};
-use crate::fault::{Failure, Fault};
-use crate::runs::BeginError;
+use crate::fault::Fault;
 use crate::store::Store;
 
 /// A session.
@@ -35,23 +32,6 @@ pub struct Session {
 }
 
 impl Store {
-    /// Begins a session.
-    ///
-    /// # Errors
-    ///
-    /// See [`BeginError`]; nothing is stored then.
-    pub async fn begin_session(&self, session: Session) -> Result<(), BeginError> {
-        let id = session.id;
-        let insert = sessions::Entity::insert(to_row(session)).into_query();
-        match self.committer().write(vec![insert.into()], None).await {
-            Ok(_) => Ok(()),
-            // A statement whose answer was lost has run before.
-            Err(Failure::Clash) if self.session(id).await?.is_some() => Ok(()),
-            Err(Failure::Clash) => Err(BeginError::KeyTaken),
-            Err(failure) => Err(BeginError::Storage(failure.into())),
-        }
-    }
-
     /// The session with an id.
     ///
     /// # Errors
