@@ -10,6 +10,7 @@
 //! runs of flows, which would be carried on twice;
 //! simulations, which are kept for a while; and tokens, which are for one database.
 
+mod fate;
 mod file;
 mod frames;
 mod making;
@@ -21,11 +22,12 @@ mod record;
 mod taking;
 mod taking_parts;
 
+pub use fate::{Fate, Refusal, Refused};
 pub use file::{BackupFile, Contents, Item, Items, ProgramInFile};
 pub use frames::FileError;
 pub use making::{Backup, Choice};
 pub use parts::{ManagerChangeInFile, Part, PartItem, PartsInFile};
-pub use plan::{Fate, LoadError, Plan, Planned, Refusal, Refused, Wishes};
+pub use plan::{LoadError, Plan, Planned, Wishes};
 pub use plan_parts::PlannedPart;
 pub use record::{CaseInFile, RequestInFile};
 pub use taking::Progress;

@@ -10,7 +10,6 @@ use uuid::Uuid;
 
 use crate::actors::{Actor, ActorKey};
 use crate::backup::frames::FrameWriter;
-use crate::backup::making_parts::Next;
 use crate::backup::parts::PartsInFile;
 use crate::backup::record::{
     ActorRow, Begin, CaseRow, CasesEnd, ChangeRow, End, EntryRow, ProgramRow, Record, RequestInFile,
@@ -60,6 +59,23 @@ pub(super) enum Stage {
     Log(Box<Waiting>),
     Parts(Next),
     Ended,
+}
+
+/// What comes next of that which belongs to no program, and what of it was put in last.
+#[derive(Debug)]
+pub(super) enum Next {
+    EntityChange { after: i64 },
+    Entity { after: Option<(Vec<u8>, Vec<u8>)> },
+    Relation { after: Option<(Uuid, Vec<u8>, Uuid)> },
+    ManagerChange { after: i64 },
+    ManagerRecord { after: Option<(Vec<u8>, Vec<u8>)> },
+    PartsEnd,
+    FlowChange { after: i64 },
+    FlowsEnd,
+}
+
+impl Next {
+    pub(super) const FIRST: Self = Self::EntityChange { after: 0 };
 }
 
 /// A program, and what of it is to be put in.

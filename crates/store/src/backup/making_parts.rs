@@ -5,7 +5,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
 use crate::actors::ActorKey;
-use crate::backup::making::{Backup, Stage};
+use crate::backup::making::{Backup, Next, Stage};
 use crate::backup::parts::ManagerChangeInFile;
 use crate::backup::record::{
     EntityChangeRow, EntityRecord, FlowChangeRow, FlowsEnd, ManagerChangeRow, ManagerRow, PartsEnd,
@@ -17,23 +17,6 @@ use crate::entry::Timestamp;
 use crate::fault::Fault;
 use crate::flow_changes::FlowChange;
 use crate::manager::ManagerRecord;
-
-/// What comes next, and what of it was put in last.
-#[derive(Debug)]
-pub(super) enum Next {
-    EntityChange { after: i64 },
-    Entity { after: Option<(Vec<u8>, Vec<u8>)> },
-    Relation { after: Option<(Uuid, Vec<u8>, Uuid)> },
-    ManagerChange { after: i64 },
-    ManagerRecord { after: Option<(Vec<u8>, Vec<u8>)> },
-    PartsEnd,
-    FlowChange { after: i64 },
-    FlowsEnd,
-}
-
-impl Next {
-    pub(super) const FIRST: Self = Self::EntityChange { after: 0 };
-}
 
 /// Rows that are read at a time.
 const PAGE: u64 = 256;

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
+use crate::backup::fate::{Fate, Refusal};
 use crate::backup::parts::{Part, PartItem, PartsInFile};
-use crate::backup::plan::{Fate, Refusal};
 use crate::entity::{entity_changes, flow_changes, manager_changes};
 use crate::fault::Fault;
 use crate::store::Store;

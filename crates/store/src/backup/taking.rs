@@ -9,8 +9,9 @@ use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{EntityTrait, QueryTrait};
 
 use crate::actors::{Actor, ActorKey};
+use crate::backup::fate::Fate;
 use crate::backup::file::{BackupFile, Item, Items, ProgramInFile};
-use crate::backup::plan::{Fate, LoadError, Plan, Planned};
+use crate::backup::plan::{LoadError, Plan, Planned};
 use crate::backup::record::RequestInFile;
 use crate::cases::{Case, to_row};
 use crate::entity::{actors, cases, heads, log, program_changes, program_requests, programs};

@@ -8,9 +8,10 @@ use sea_orm::sea_query::{Order, Query};
 use sea_orm::{EntityTrait, QueryTrait};
 
 use crate::actors::ActorKey;
+use crate::backup::fate::Fate;
 use crate::backup::file::{Item, Items};
 use crate::backup::parts::{Part, PartItem};
-use crate::backup::plan::{Fate, LoadError};
+use crate::backup::plan::LoadError;
 use crate::backup::plan_parts::PlannedPart;
 use crate::backup::taking::{MAX_BYTES, Taking};
 use crate::entities::{change_row, entity_row, relation_row};
