@@ -11,7 +11,6 @@ use lmlang_ir::{
 };
 
 use crate::ports;
-use crate::view::Site;
 
 const NONE: u32 = u32::MAX;
 
@@ -42,12 +41,6 @@ pub(crate) struct PlacedNode<'a> {
     pub(crate) used: Cell<bool>,
     /// Tells whether an exit leaves it.
     pub(crate) left: bool,
-}
-
-impl PlacedNode<'_> {
-    pub(crate) fn site(&self) -> Site<'_> {
-        Site { of: self.of, node: self.node, placed: Some(self) }
-    }
 }
 
 #[derive(Debug)]

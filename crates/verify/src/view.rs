@@ -38,6 +38,12 @@ impl<'v> Site<'v> {
     }
 }
 
+impl PlacedNode<'_> {
+    pub(crate) fn site(&self) -> Site<'_> {
+        Site { of: self.of, node: self.node, placed: Some(self) }
+    }
+}
+
 /// What a node sees when it looks at one of its sources.
 pub(crate) struct Look<'v> {
     pub(crate) given: Given<'v>,
