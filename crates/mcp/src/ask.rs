@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use lmlang_graphql::transport::{Caller, Executor, Params, RequestId};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, Refused, RpcCode, RpcError};
 
@@ -37,6 +37,19 @@ pub struct Error {
     pub locations: Vec<Value>,
     /// The code, and what goes with it.
     pub extensions: Value,
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        let code = error.extensions["code"].as_str().unwrap_or("INTERNAL").to_owned();
+        let mut data = error.extensions.get("data").cloned().unwrap_or(Value::Null);
+        if let (Some(place), true) = (error.locations.first(), error.path.is_empty()) {
+            let mut with = data.as_object().cloned().unwrap_or_else(Map::new);
+            with.insert("at".to_owned(), place.clone());
+            data = with.into();
+        }
+        Refused { code, message: error.message, data }
+    }
 }
 
 impl Answer {

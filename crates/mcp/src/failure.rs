@@ -1,9 +1,7 @@
 //! What can go wrong with a call: the one table of JSON-RPC codes, and refusals of the API.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use thiserror::Error;
-
-use crate::ask;
 
 /// The codes of JSON-RPC errors: those of its specification, and ours from 1001 on.
 ///
@@ -217,19 +215,6 @@ impl Refused {
 
 /// Names that are told of those that there are.
 const KNOWN: usize = 12;
-
-impl From<ask::Error> for Refused {
-    fn from(error: ask::Error) -> Refused {
-        let code = error.extensions["code"].as_str().unwrap_or("INTERNAL").to_owned();
-        let mut data = error.extensions.get("data").cloned().unwrap_or(Value::Null);
-        if let (Some(place), true) = (error.locations.first(), error.path.is_empty()) {
-            let mut with = data.as_object().cloned().unwrap_or_else(Map::new);
-            with.insert("at".to_owned(), place.clone());
-            data = with.into();
-        }
-        Refused { code, message: error.message, data }
-    }
-}
 
 /// Why a call gives nothing that was asked for.
 #[derive(Clone, Debug, Error, PartialEq)]
