@@ -15,6 +15,7 @@ mod places;
 mod promote;
 mod refactor;
 mod removal;
+mod resting;
 mod session;
 mod sources;
 #[cfg(test)]
@@ -42,6 +43,7 @@ use crate::diff::{ChangeCounts, Diff, diff};
 use crate::edit::{Edit, FunctionEdit};
 use crate::rest::Rest;
 use error::{Done, Fail};
+use resting::resting;
 use session::{Session, bare};
 
 /// At most this many mistakes are told; the others count as suppressed. A text has about half of that at most, so that what
@@ -183,7 +185,7 @@ pub fn expand(
         match session.carry_out(edit) {
             Ok(()) => {
                 let step = diff(&before, &session.program);
-                rests.extend(Rest::of(edit, &before, &step.edits));
+                rests.extend(resting(edit, &before, &step.edits));
                 match edit {
                     // Uses that follow a signature are not what was asked for.
                     EditRequest::SetSignature(edit) if !edit.rewrite_calls => {
