@@ -3,7 +3,8 @@
 use std::fmt::Display;
 use std::io::Write;
 
-use crate::schema::scalars::ValueText;
+use serde::Serialize;
+
 use crate::transport::budget::Tab;
 
 /// A list, or an event, that is being written.
@@ -68,12 +69,12 @@ impl<'a> Out<'a> {
         self.json("null");
     }
 
-    /// Writes values of a program.
-    pub(crate) fn values(&mut self, values: &[ValueText]) {
+    /// Writes a list of what has a JSON form.
+    pub(crate) fn list<T: Serialize>(&mut self, items: impl IntoIterator<Item = T>) {
         self.open(b'[');
-        for (at, ValueText(value)) in values.iter().enumerate() {
+        for (at, item) in items.into_iter().enumerate() {
             self.next(at);
-            serde_json::to_writer(&mut self.json, value).expect("memory takes text");
+            serde_json::to_writer(&mut self.json, &item).expect("memory takes text");
         }
         self.close(b']');
     }

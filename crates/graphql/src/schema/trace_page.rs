@@ -151,8 +151,12 @@ impl Direct for TraceStep {
             "region" => leaf(|step: &TraceStep, out| out.plain(step.region)),
             "node" => leaf(|step: &TraceStep, out| out.plain(step.node)),
             "op" => leaf(|step: &TraceStep, out| out.text(&step.op)),
-            "inputs" => leaf(|step: &TraceStep, out| out.values(&step.inputs)),
-            "outputs" => leaf(|step: &TraceStep, out| out.values(&step.outputs)),
+            "inputs" => {
+                leaf(|step: &TraceStep, out| out.list(step.inputs.iter().map(|ValueText(value)| value)))
+            }
+            "outputs" => {
+                leaf(|step: &TraceStep, out| out.list(step.outputs.iter().map(|ValueText(value)| value)))
+            }
             "note" => leaf(|step: &TraceStep, out| match step.note {
                 Some(note) => out.text(note),
                 None => out.null(),
