@@ -7,11 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::entity::{EdgeSpec, Entity, EntityId, EntityRef, NodeSpec, Relation, RelationId, Stamp};
-use crate::error::{Conflict, ConstraintViolation, PatchError, Place, ValidationError};
+use crate::error::{Conflict, ConstraintViolation, PatchError};
 use crate::graph::Read;
 use crate::name::RelationType;
 use crate::patch::{Op, Patch};
 use crate::props::{Props, PropsChange};
+use crate::validation::{Place, ValidationError};
 
 /// The rows that a patch changes, each kind in the order of names; what is updated is the row as it is afterwards.
 ///

@@ -32,7 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Read [`name`], [`props`], [`entity`] (what there is), [`error`], [`patch`], [`apply`](mod@apply) (how it changes),
+//! Read [`name`], [`props`], [`entity`] (what there is), [`validation`], [`error`], [`patch`], [`apply`](mod@apply) (how it changes),
 //! [`graph`] (how it is read), [`indexed`] (by which values nodes are found), [`memory`] (a graph in maps), [`encoding`]
 //! (properties as text), [`subgraph`](mod@subgraph), then [`cypher`].
 
@@ -50,10 +50,11 @@ pub mod name;
 pub mod patch;
 pub mod props;
 pub mod subgraph;
+pub mod validation;
 
 pub use apply::{Changes, Counts, apply};
 pub use entity::{EdgeSpec, Entity, EntityId, EntityRef, NodeSpec, Relation, RelationId, Stamp};
-pub use error::{ConstraintViolation, PatchError, Place, ValidationError};
+pub use error::{ConstraintViolation, PatchError};
 pub use graph::{Edge, Graph, Hop, Node, Page, Read, Way};
 pub use indexed::Indexed;
 pub use memory::MemoryGraph;
@@ -61,3 +62,4 @@ pub use name::{Key, Label, RelationType};
 pub use patch::{Op, Patch};
 pub use props::{Props, PropsChange};
 pub use subgraph::{Subgraph, subgraph};
+pub use validation::{Place, ValidationError};

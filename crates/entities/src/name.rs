@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Problem, ValidationError, shown};
+use crate::validation::{Problem, ValidationError, shown};
 
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $legal:path, $problem:ident) => {

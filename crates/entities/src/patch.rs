@@ -15,9 +15,9 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value as Json};
 
 use crate::entity::{EdgeSpec, EntityRef, NodeSpec};
-use crate::error::{Problem, ValidationError, shown};
 use crate::name::{Key, Label, RelationType};
 use crate::props::{PropsChange, RESERVED, kind};
+use crate::validation::{Problem, ValidationError, shown};
 
 /// Most operations of a patch.
 pub const MAX_OPS: usize = 1_000;

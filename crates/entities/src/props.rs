@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-use crate::error::{Problem, ValidationError, shown};
+use crate::validation::{Problem, ValidationError, shown};
 
 /// Most properties of one entity.
 pub const MAX_PROPS: usize = 256;

@@ -4,7 +4,7 @@ use super::ast::{Expr, Item, Kind, Projection};
 use super::error::{Fault, Problem};
 use super::resolve::{Holds, Resolver, Scope, unknown};
 use super::stage::{Grouping, Project};
-use crate::error::shown;
+use crate::validation::shown;
 
 impl Resolver<'_> {
     /// Resolves a projection, and returns the scope after it, in which the slots are the columns.

@@ -9,7 +9,7 @@ use super::error::{Fault, Problem};
 use super::span::Span;
 use super::stage::{LinkPattern, PathShape, Pattern, Predicate, Resolved, Stage, Vertex, needs};
 use super::value::Value;
-use crate::error::shown;
+use crate::validation::shown;
 
 /// Most lists and objects in each other in a parameter.
 const PARAMETER_DEPTH: usize = 32;

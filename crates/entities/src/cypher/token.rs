@@ -2,7 +2,7 @@
 
 use super::error::{Fault, Problem};
 use super::span::Span;
-use crate::error::shown;
+use crate::validation::shown;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {

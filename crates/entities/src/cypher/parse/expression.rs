@@ -7,7 +7,7 @@ use super::super::span::Span;
 use super::super::token::Token;
 use super::super::value::Value;
 use super::{Parser, is_reserved};
-use crate::error::shown;
+use crate::validation::shown;
 
 /// Words that call what is not understood here when `(` follows.
 const LIST_PREDICATES: [&str; 6] = ["all", "any", "none", "single", "reduce", "filter"];
