@@ -3,8 +3,6 @@
 use std::fmt;
 
 use crate::abbreviations::Abbreviations;
-use crate::fit::{self, OverBudget, Piece};
-use crate::section::Section;
 use crate::tokenizer::Tokenizer;
 
 /// A way to make a context shorter. They are applied in this order, each only if those before were not enough.
@@ -57,6 +55,26 @@ pub struct Compressor {
     pub tokenizer: Tokenizer,
 }
 
+/// How much of a section is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Whole,
+    Summary,
+    Reference,
+    LeftOut,
+}
+
+/// What became of a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) form: Form,
+    /// The last stage that changed it.
+    pub(crate) stage: Option<Stage>,
+    /// The tokens that it takes.
+    pub(crate) tokens: usize,
+    pub(crate) text: String,
+}
+
 /// A context that fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compressed {
@@ -81,23 +99,6 @@ impl Compressed {
             0 => 1.0,
             whole => self.tokens_used as f64 / whole as f64,
         }
-    }
-}
-
-impl Compressor {
-    /// A context of sections within a budget of tokens, compressed as far as needed: stages in their order, and last,
-    /// sections are left out, the least useful first. `header` stands above in any case.
-    ///
-    /// # Errors
-    ///
-    /// Not even the smallest form fits.
-    pub fn compress(
-        &self,
-        header: &str,
-        sections: &[Section],
-        budget: usize,
-    ) -> Result<Compressed, OverBudget> {
-        fit::fit(self, header, sections, budget)
     }
 }
 

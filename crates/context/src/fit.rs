@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::abbreviations::Abbreviations;
 use crate::compress::{
-    Compressed, Compressor, SUMMARISED_LINES, Stage, without_comments, without_whitespace,
+    Compressed, Compressor, Form, Piece, SUMMARISED_LINES, Stage, without_comments, without_whitespace,
 };
 use crate::section::Section;
 
@@ -16,26 +16,6 @@ pub struct OverBudget {
     pub current: usize,
     /// The budget.
     pub limit: usize,
-}
-
-/// How much of a section is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    Whole,
-    Summary,
-    Reference,
-    LeftOut,
-}
-
-/// What became of a section.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) form: Form,
-    /// The last stage that changed it.
-    pub(crate) stage: Option<Stage>,
-    /// The tokens that it takes.
-    pub(crate) tokens: usize,
-    text: String,
 }
 
 /// The work on one context.
@@ -54,50 +34,58 @@ struct Fitting<'a> {
     comments_removed: usize,
 }
 
-pub(crate) fn fit(
-    compressor: &Compressor,
-    header: &str,
-    sections: &[Section],
-    budget: usize,
-) -> Result<Compressed, OverBudget> {
-    let mut work = Fitting {
-        compressor,
-        header,
-        sections,
-        pieces: Vec::with_capacity(sections.len()),
-        longer: vec![Vec::new(); sections.len()],
-        words: Abbreviations::new([]),
-        applied: Vec::new(),
-        top: compressor.tokenizer.count(header),
-        comments_removed: 0,
-    };
-    for section in sections {
-        let text = section.heading.clone() + &section.text;
-        let tokens = compressor.tokenizer.count(&text);
-        work.pieces.push(Piece { form: Form::Whole, stage: None, tokens, text });
+impl Compressor {
+    /// A context of sections within a budget of tokens, compressed as far as needed: stages in their order, and last,
+    /// sections are left out, the least useful first. `header` stands above in any case.
+    ///
+    /// # Errors
+    ///
+    /// Not even the smallest form fits.
+    pub fn compress(
+        &self,
+        header: &str,
+        sections: &[Section],
+        budget: usize,
+    ) -> Result<Compressed, OverBudget> {
+        let mut work = Fitting {
+            compressor: self,
+            header,
+            sections,
+            pieces: Vec::with_capacity(sections.len()),
+            longer: vec![Vec::new(); sections.len()],
+            words: Abbreviations::new([]),
+            applied: Vec::new(),
+            top: self.tokenizer.count(header),
+            comments_removed: 0,
+        };
+        for section in sections {
+            let text = section.heading.clone() + &section.text;
+            let tokens = self.tokenizer.count(&text);
+            work.pieces.push(Piece { form: Form::Whole, stage: None, tokens, text });
+        }
+        let whole = work.total();
+        if !work.fits(budget) {
+            work.shorten(budget);
+            work.restore(budget);
+        }
+        let content = work.content();
+        // Sections begin with a letter or a semicolon and end with a line, where no token goes across. Counted anew all the
+        // same: the budget is a promise.
+        let used = self.tokenizer.count(&content);
+        let core = sections.iter().position(|section| section.role.is_core());
+        let tells_core = core.is_none_or(|at| work.pieces[at].form != Form::LeftOut);
+        if used > budget || !tells_core {
+            return Err(OverBudget { current: work.smallest(core).max(budget + 1), limit: budget });
+        }
+        Ok(Compressed {
+            content,
+            tokens_used: used,
+            tokens_whole: whole,
+            applied: work.applied,
+            pieces: work.pieces,
+            comments_removed: work.comments_removed,
+        })
     }
-    let whole = work.total();
-    if !work.fits(budget) {
-        work.shorten(budget);
-        work.restore(budget);
-    }
-    let content = work.content();
-    // Sections begin with a letter or a semicolon and end with a line, where no token goes across. Counted anew all the
-    // same: the budget is a promise.
-    let used = compressor.tokenizer.count(&content);
-    let core = sections.iter().position(|section| section.role.is_core());
-    let tells_core = core.is_none_or(|at| work.pieces[at].form != Form::LeftOut);
-    if used > budget || !tells_core {
-        return Err(OverBudget { current: work.smallest(core).max(budget + 1), limit: budget });
-    }
-    Ok(Compressed {
-        content,
-        tokens_used: used,
-        tokens_whole: whole,
-        applied: work.applied,
-        pieces: work.pieces,
-        comments_removed: work.comments_removed,
-    })
 }
 
 impl Fitting<'_> {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use lmlang_ir::text::Detail;
 use lmlang_ir::{Program, Ref};
 
-use crate::compress::{Compressor, Stage};
-use crate::fit::{Form, OverBudget, Piece};
+use crate::compress::{Compressor, Form, Piece, Stage};
+use crate::fit::OverBudget;
 use crate::gather::{Gathered, NAMED, gather};
 use crate::section::{Role, Section};
 use crate::token::{Token, Told};
