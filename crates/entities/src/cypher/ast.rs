@@ -1,6 +1,7 @@
 //! A query as it is written, and with slots of rows in the place of names once it is resolved.
 
-use super::functions::{Aggregate, Function};
+use super::error::Problem;
+use super::functions::{Aggregate, Distinct, Function};
 use super::span::Span;
 use super::value::Value;
 use crate::name::{Label, RelationType};
@@ -55,12 +56,6 @@ pub(crate) enum Kind {
     Exists(Box<Match>),
     /// What `Exists` becomes: the number of a compiled pattern.
     Found(usize),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Distinct {
-    All,
-    Once,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,4 +254,25 @@ pub(crate) struct Item {
 pub(crate) enum Sorting {
     Ascending,
     Descending,
+}
+
+impl Aggregate {
+    /// Returns what is aggregated; nothing for `count(*)`.
+    pub(crate) fn check_arguments(
+        self,
+        star: bool,
+        mut arguments: Vec<Expr>,
+    ) -> Result<Option<Expr>, Problem> {
+        match (arguments.pop(), arguments.len(), star, self) {
+            (None, _, true, Self::Count) => Ok(None),
+            (Some(of), 0, _, _) => match of.has_aggregate() {
+                true => Err(Problem::Aggregate { problem: "an aggregate within an aggregate" }),
+                false => Ok(Some(of)),
+            },
+            (last, others, _, _) => {
+                let found = others + usize::from(last.is_some());
+                Err(Problem::Arguments { function: self.name(), expected: "one argument", found })
+            }
+        }
+    }
 }

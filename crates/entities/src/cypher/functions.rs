@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::ast::{Distinct, Expr};
 use super::error::{Fault, Problem};
 use super::span::Span;
 use super::value::Value;
@@ -198,28 +197,17 @@ fn whole(value: f64) -> Value {
 }
 
 impl Aggregate {
-    fn name(self) -> &'static str {
+    /// The name in queries.
+    pub(crate) fn name(self) -> &'static str {
         AGGREGATES.iter().find(|(_, aggregate)| *aggregate == self).map_or("", |(name, _)| name)
     }
+}
 
-    /// Returns what is aggregated; nothing for `count(*)`.
-    pub(crate) fn check_arguments(
-        self,
-        star: bool,
-        mut arguments: Vec<Expr>,
-    ) -> Result<Option<Expr>, Problem> {
-        match (arguments.pop(), arguments.len(), star, self) {
-            (None, _, true, Self::Count) => Ok(None),
-            (Some(of), 0, _, _) => match of.has_aggregate() {
-                true => Err(Problem::Aggregate { problem: "an aggregate within an aggregate" }),
-                false => Ok(Some(of)),
-            },
-            (last, others, _, _) => {
-                let found = others + usize::from(last.is_some());
-                Err(Problem::Arguments { function: self.name(), expected: "one argument", found })
-            }
-        }
-    }
+/// Whether an aggregate takes equal values in again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Distinct {
+    All,
+    Once,
 }
 
 /// What an aggregate has seen of one group.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::ast::{Direction, Distinct, Expr, Kind, Sorting};
-use super::functions::Aggregate;
+use super::ast::{Direction, Expr, Kind, Sorting};
+use super::functions::{Aggregate, Distinct};
 use super::span::Span;
 use crate::name::{Label, RelationType};
 

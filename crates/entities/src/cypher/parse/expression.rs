@@ -1,8 +1,8 @@
 //! Expressions, by precedence.
 
-use super::super::ast::{Comparison, Distinct, Expr, Kind, Match, Operator, TextTest};
+use super::super::ast::{Comparison, Expr, Kind, Match, Operator, TextTest};
 use super::super::error::{Fault, Problem};
-use super::super::functions::{Called, named};
+use super::super::functions::{Called, Distinct, named};
 use super::super::span::Span;
 use super::super::token::Token;
 use super::super::value::Value;
