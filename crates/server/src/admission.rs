@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::transport::{Denied, Grant, RequestId};
 
-use crate::router::Shared;
+use crate::state::Shared;
 
 /// Why a caller stays outside.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ use crate::caller::Who;
 use crate::config::Pieces;
 use crate::http::{REQUEST_ID, outside, refused_to, request_id, status};
 use crate::negotiate::Form;
-use crate::router::Shared;
+use crate::state::Shared;
 
 /// Answers a request to `/backup`: what is wanted comes as JSON, so that no page of another site can ask unasked.
 pub(crate) async fn backup(State(state): State<Shared>, request: Request) -> Response {

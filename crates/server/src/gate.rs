@@ -12,7 +12,7 @@ use lmlang_graphql::error::{ApiError, Code};
 use crate::config::Config;
 use crate::http::{REQUEST_ID, refused, request_id};
 use crate::negotiate::{self, Form};
-use crate::router::Shared;
+use crate::state::Shared;
 
 /// Lets a request through, or answers 403.
 pub(crate) async fn check(State(state): State<Shared>, request: Request, next: Next) -> Response {

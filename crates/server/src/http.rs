@@ -11,8 +11,8 @@ use crate::admission::{self, Outside};
 use crate::body::{self, Unreadable};
 use crate::caller::{self, Who};
 use crate::negotiate::{self, Form};
-use crate::router::Shared;
 use crate::sse;
+use crate::state::Shared;
 
 /// The header that names a request, both ways.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

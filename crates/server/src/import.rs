@@ -24,7 +24,7 @@ use crate::caller::{self, Who};
 use crate::http::{outside, refused, refused_to};
 use crate::modules::unmade;
 use crate::negotiate::{self, Form};
-use crate::router::Shared;
+use crate::state::Shared;
 
 /// The header with the key that makes a repetition harmless.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");

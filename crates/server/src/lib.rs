@@ -25,6 +25,7 @@ mod probes;
 mod router;
 mod running;
 mod sse;
+mod state;
 pub mod telemetry;
 mod ws;
 

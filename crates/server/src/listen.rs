@@ -20,6 +20,7 @@ use tower::Layer;
 
 use crate::config::{Config, Hooks};
 use crate::patience::Patient;
+use crate::state::State;
 use crate::{router, telemetry};
 
 /// Bytes that the kernel holds for a client that does not read; the rest stays at its source.
@@ -88,7 +89,7 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
     let sockets = TaskTracker::new();
     let upkeep = AbortOnDropHandle::new(tokio::spawn(telemetry::Metrics::shared().keep_up()));
     let mutations = executor.clone();
-    let app = router::router(router::State::new(config, executor, hooks, sockets.clone(), shutdown.clone()));
+    let app = router::router(State::new(config, executor, hooks, sockets.clone(), shutdown.clone()));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(read_timeout);
 

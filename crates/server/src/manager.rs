@@ -15,7 +15,7 @@ use crate::body::{self, Unreadable};
 use crate::caller::{self, Who};
 use crate::http::{REQUEST_ID, outside, refused_to, request_id, status};
 use crate::negotiate::Form;
-use crate::router::Shared;
+use crate::state::Shared;
 
 /// Answers a request below `/manager`.
 pub(crate) async fn manager(

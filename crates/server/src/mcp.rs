@@ -10,7 +10,7 @@ use crate::body::{self, Unreadable};
 use crate::caller::{self, Who};
 use crate::http::{REQUEST_ID, outside, record, refused_to, request_id};
 use crate::negotiate::Form;
-use crate::router::Shared;
+use crate::state::Shared;
 
 /// The header with the revision of the protocol.
 pub(crate) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");

@@ -13,7 +13,7 @@ use crate::caller::Who;
 use crate::http::{REQUEST_ID, needs, outside, refused_to, request_id, status};
 use crate::import;
 use crate::negotiate::Form;
-use crate::router::Shared;
+use crate::state::Shared;
 
 /// What a request may say beside the program.
 #[derive(Debug, Default, Deserialize)]

@@ -26,7 +26,7 @@ use crate::body::{self, Unreadable};
 use crate::caller::{self, Who};
 use crate::http::{REQUEST_ID, needs, outside, refused_to, request_id};
 use crate::negotiate::{self, Form};
-use crate::router::Shared;
+use crate::state::Shared;
 use crate::{admission, running};
 
 /// The flow that turns are given to.

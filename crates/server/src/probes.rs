@@ -9,7 +9,7 @@ use lmlang_graphql::transport::RequestId;
 use crate::admission::{self, Outside};
 use crate::caller::Who;
 use crate::http::{REQUEST_ID, request_id};
-use crate::router::Shared;
+use crate::state::Shared;
 
 /// The process answers.
 pub(crate) async fn health() -> &'static str {

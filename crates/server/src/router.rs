@@ -7,48 +7,16 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware;
 use axum::routing::{any, get};
-use lmlang_graphql::transport::Executor;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::caller::{AUTHOR, AUTHOR_KIND};
-use crate::config::{Config, Hooks};
+use crate::config::Config;
 use crate::http::REQUEST_ID;
 use crate::import::KEY;
-use crate::{assets, backup, docs, gate, http, manager, mcp, modules, nl2pipeline, probes, telemetry, ws};
-
-/// What every handler can reach.
-pub(crate) struct State {
-    pub(crate) config: Config,
-    pub(crate) executor: Executor,
-    /// What speaks MCP over it.
-    pub(crate) mcp: lmlang_mcp::http::Http,
-    pub(crate) hooks: Hooks,
-    /// The tasks of upgraded connections.
-    pub(crate) sockets: TaskTracker,
-    pub(crate) shutdown: CancellationToken,
-    pub(crate) metrics: telemetry::Metrics,
-}
-
-/// The state as handlers hold it.
-pub(crate) type Shared = Arc<State>;
-
-impl State {
-    pub(crate) fn new(
-        config: Config,
-        executor: Executor,
-        hooks: Hooks,
-        sockets: TaskTracker,
-        shutdown: CancellationToken,
-    ) -> Shared {
-        let metrics = telemetry::Metrics::shared();
-        let mcp = lmlang_mcp::http::Http::new(executor.clone(), config.body_bytes, shutdown.child_token());
-        Arc::new(State { config, executor, mcp, hooks, sockets, shutdown, metrics })
-    }
-}
+use crate::state::Shared;
+use crate::{assets, backup, docs, gate, http, manager, mcp, modules, nl2pipeline, probes, ws};
 
 /// Tells browsers that pages of other origins may call, where there are such.
 ///

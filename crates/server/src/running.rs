@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::router::Shared;
+use crate::state::Shared;
 
 /// Answers of one operation that wait to be taken. With the operations of a connection they bound what waits for it.
 const WAITING: usize = 2;

@@ -10,8 +10,8 @@ use futures_util::{FutureExt, Stream, StreamExt, TryStreamExt, future, stream};
 use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::transport::{Answer, Caller, OperationKind, Prepared, RequestId};
 
-use crate::router::Shared;
 use crate::running;
+use crate::state::Shared;
 
 /// Answers with one `next` event for each answer and `complete` after the last.
 ///

@@ -12,7 +12,7 @@ use crate::admission::{self, Outside};
 use crate::caller;
 use crate::http::request_id;
 use crate::listen::Slot;
-use crate::router::Shared;
+use crate::state::Shared;
 
 /// The name of the protocol in `Sec-WebSocket-Protocol`.
 const PROTOCOL: &str = "graphql-transport-ws";

@@ -24,8 +24,8 @@ use super::Shown;
 use super::message::{self, Close, FromClient, Introduction};
 use crate::admission::{self, Outside};
 use crate::caller;
-use crate::router::Shared;
 use crate::running;
+use crate::state::Shared;
 
 /// Answers that wait to be written; they leave in one write.
 const ANSWERS_WAITING: usize = 16;
