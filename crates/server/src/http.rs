@@ -121,6 +121,12 @@ pub(crate) fn refused_to(
     refuse(form, status, error, id)
 }
 
+/// The same of what is asked for by a path: a program that is not there is a path that is not.
+pub(crate) fn unmade(who: &Who, error: ApiError, id: &RequestId) -> Response {
+    let status = if error.code == Code::NotFound { StatusCode::NOT_FOUND } else { status(error.code) };
+    refused_to(who, Form::Json, status, error, id)
+}
+
 /// Writes into the log that somebody who was let in is refused.
 pub(crate) fn record(who: &Who, status: StatusCode, error: &ApiError, id: &RequestId) {
     let Who { author, token } = who;

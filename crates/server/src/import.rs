@@ -21,8 +21,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use crate::admission;
 use crate::body::{self, Unreadable};
 use crate::caller::{self, Who};
-use crate::http::{outside, refused, refused_to};
-use crate::modules::unmade;
+use crate::http::{outside, refused, refused_to, unmade};
 use crate::negotiate::{self, Form};
 use crate::state::Shared;
 

@@ -24,6 +24,7 @@ mod patience;
 mod probes;
 mod router;
 mod running;
+mod slot;
 mod sse;
 mod state;
 pub mod telemetry;

@@ -20,6 +20,7 @@ use tower::Layer;
 
 use crate::config::{Config, Hooks};
 use crate::patience::Patient;
+use crate::slot::Slot;
 use crate::state::State;
 use crate::{router, telemetry};
 
@@ -110,7 +111,7 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
                 continue;
             }
         };
-        let slot = Slot(Arc::new(slot));
+        let slot = Slot::new(slot);
         let service = TowerToHyperService::new(Extension(slot).layer(app.clone()));
         let stream = TokioIo::new(Patient::new(stream, write_timeout));
         let connection = http.serve_connection(stream, service).with_upgrades();
@@ -145,10 +146,6 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
     drop(upkeep);
     tracing::info!("stopped");
 }
-
-/// A connection's place among those that the server holds, kept by whoever holds the connection.
-#[derive(Clone, Debug)]
-pub(crate) struct Slot(#[expect(dead_code, reason = "it is held, not read")] Arc<OwnedSemaphorePermit>);
 
 /// Waits for a free slot, then for a connection.
 async fn accept(

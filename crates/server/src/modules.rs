@@ -1,7 +1,7 @@
 //! Programs as WebAssembly modules, and modules as programs.
 
 use axum::extract::{Path, Query, Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::schema::wasm::ModuleRequest;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::admission;
 use crate::caller::Who;
-use crate::http::{REQUEST_ID, needs, outside, refused_to, request_id, status};
+use crate::http::{REQUEST_ID, needs, outside, request_id, unmade};
 use crate::import;
 use crate::negotiate::Form;
 use crate::state::Shared;
@@ -59,12 +59,6 @@ async fn answer(state: &Shared, program: String, request: Request, id: &RequestI
         Ok(module) => ([(header::CONTENT_TYPE, "application/wasm")], module).into_response(),
         Err(error) => unmade(&who, error, id),
     }
-}
-
-/// Refuses: a program that is not there is a path that is not.
-pub(crate) fn unmade(who: &Who, error: ApiError, id: &RequestId) -> Response {
-    let status = if error.code == Code::NotFound { StatusCode::NOT_FOUND } else { status(error.code) };
-    refused_to(who, Form::Json, status, error, id)
 }
 
 fn asked(uri: &Uri, program: String) -> Result<ModuleRequest, ApiError> {

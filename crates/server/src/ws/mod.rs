@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use crate::admission::{self, Outside};
 use crate::caller;
 use crate::http::request_id;
-use crate::listen::Slot;
+use crate::slot::Slot;
 use crate::state::Shared;
 
 /// The name of the protocol in `Sec-WebSocket-Protocol`.
