@@ -7,10 +7,11 @@
 //! Values that fit no machine word lie in a memory of their own, the heap, and are freed when nobody holds them any more:
 //! `heap` says how, `runtime` is what a module brings along for that, written in lmlang itself.
 //!
-//! Read `plain` (what is the same on both sides), `raw` (what is carried), `import` and its `body`, then `export` and its `body`.
+//! Read `plain` (what is the same on both sides), `accepted`, `raw` (what is carried), `import` and its `body`, then `export` and its `body`.
 
 #![forbid(unsafe_code)]
 
+mod accepted;
 mod export;
 mod heap;
 mod import;

@@ -8,13 +8,10 @@ use lmlang_ir::{Attr, Op, Opcode, Signature, Type};
 use wasm_encoder::{CodeSection, Function, FunctionSection, MemorySection, MemoryType, Module, TypeSection};
 use wasmparser::{
     BinaryReader, FuncValidator, FuncValidatorAllocations, Operator, OperatorsReader, Parser, ValType,
-    ValidPayload, Validator, ValidatorResources, WasmFeatures,
+    ValidPayload, Validator, ValidatorResources,
 };
 
-/// The proposals whose operators are carried: those take and give numbers, and name nothing but memory 0.
-pub(crate) fn features() -> WasmFeatures {
-    WasmFeatures::THREADS | WasmFeatures::WIDE_ARITHMETIC | WasmFeatures::MEMORY_CONTROL
-}
+use crate::accepted::{features, value_type};
 
 macro_rules! of_such_a_proposal {
     (threads) => {
@@ -112,9 +109,9 @@ fn signature(bytes: &[u8], top: &[ValType], memory: bool) -> Result<Signature, S
     validator.op(0, &operator).map_err(told)?;
     let given: Option<Vec<Type>> = (0..validator.operand_stack_height() as usize)
         .rev()
-        .map(|depth| validator.get_operand_type(depth).flatten().and_then(super::import::value_type))
+        .map(|depth| validator.get_operand_type(depth).flatten().and_then(value_type))
         .collect();
-    let params: Option<Vec<Type>> = taken.iter().map(|ty| super::import::value_type(*ty)).collect();
+    let params: Option<Vec<Type>> = taken.iter().map(|ty| value_type(*ty)).collect();
     let (params, results) = params.zip(given).ok_or("it gives something other than numbers")?;
     Ok(Signature { params, results })
 }
@@ -167,7 +164,7 @@ fn module_of(operators: &[u8], memory: bool) -> Vec<u8> {
 
 /// The validator of an empty function.
 fn validator(memory: bool) -> wasmparser::Result<FuncValidator<ValidatorResources>> {
-    let (mut validator, mut function) = (Validator::new_with_features(crate::import::features()), None);
+    let (mut validator, mut function) = (Validator::new_with_features(features()), None);
     for payload in Parser::new(0).parse_all(&module_of(&[], memory)) {
         if let ValidPayload::Func(found, _) = validator.payload(&payload?)? {
             function = Some(found);

@@ -25,7 +25,6 @@ use lmlang_ir::{
 use thiserror::Error;
 use wasmparser::{
     BinaryReaderError, ConstExpr, DataKind, ElementItems, ElementKind, FunctionBody, Operator, ValType,
-    WasmFeatures,
 };
 use wast::Wat;
 use wast::parser::{self, ParseBuffer};
@@ -40,6 +39,7 @@ use self::operand::{OperandType, Operands};
 pub use self::place::Place;
 use self::read::{Custom, Declared, Read};
 use self::valid::Used;
+use crate::accepted::features;
 use crate::raw;
 
 /// Why a module is not taken in.
@@ -99,11 +99,6 @@ impl From<BinaryReaderError> for ImportError {
         let words: Vec<&str> = error.message().split_whitespace().collect();
         ImportError::Invalid { message: words.join(" "), at: Place::Byte(error.offset()) }
     }
-}
-
-/// What modules may have: all of core 2.0 but vectors, and what is carried.
-pub(crate) fn features() -> WasmFeatures {
-    WasmFeatures::WASM2.difference(WasmFeatures::SIMD) | raw::features()
 }
 
 /// The binary form of a module that is given as text.
@@ -228,10 +223,6 @@ struct Given<'g, 'a> {
     code: &'g FunctionBody<'a>,
     /// The parameters that are written to.
     written: &'g BTreeSet<u32>,
-}
-
-pub(crate) fn value_type(of: ValType) -> Option<Type> {
-    OperandType::of_value(of).map(Type::from)
 }
 
 fn operand_type(of: ValType, offset: u64) -> Result<OperandType, ImportError> {

@@ -1,7 +1,9 @@
 //! Types of operands: few, and copied as they are, since every instruction takes and gives some.
 
 use lmlang_ir::{Scalar, Signature, Type};
-use wasmparser::{RefType, ValType};
+use wasmparser::ValType;
+
+use crate::accepted::value_type;
 
 /// The type of an operand. A truth value is one until somebody wants a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +22,7 @@ impl OperandType {
 
     /// That of a value of WebAssembly; nothing for one that programs do not have.
     pub(super) fn of_value(ty: ValType) -> Option<OperandType> {
-        Some(match ty {
-            ValType::I32 => Scalar::I32.into(),
-            ValType::I64 => Scalar::I64.into(),
-            ValType::F32 => Scalar::F32.into(),
-            ValType::F64 => Scalar::F64.into(),
-            ValType::Ref(of) if of == RefType::FUNCREF => OperandType::FuncRef,
-            ValType::Ref(of) if of == RefType::EXTERNREF => OperandType::ExternRef,
-            ValType::V128 | ValType::Ref(_) => return None,
-        })
+        value_type(ty).and_then(|ty| OperandType::of_type(&ty))
     }
 
     /// That of a value of this type; nothing where no operand has it.
