@@ -182,7 +182,8 @@ pub fn import_watched(
             if head.import.is_none() {
                 let (code, written) = bodies.next().expect("what is not imported has a body");
                 bytes = code.as_bytes().len();
-                let build = FunctionBuilder::draft(body.insert(assembly.draft()), refs, *of_function);
+                let draft = body.insert(assembly.draft());
+                let build = FunctionBuilder::draft(draft, refs, *of_function);
                 let given = Given { index, code, written };
                 let kept = (&mut known, &mut room, &mut lists);
                 translate(build, &indices, &read, given, kept)?;
