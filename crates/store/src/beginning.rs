@@ -3,7 +3,6 @@
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
 use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, Iterable, QueryTrait};
-use uuid::Uuid;
 
 use crate::entity::{interrupts, journal, runs, sessions};
 use crate::entry::Timestamp;
