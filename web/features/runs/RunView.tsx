@@ -32,8 +32,8 @@ import { Now } from './Now';
 import type { Density } from './search';
 import { StatusBadge } from './StatusBadge';
 import { Timeline, type StepActs } from './Timeline';
-import { sumOf, sumWords } from './spans';
-import { asksOf, rowsOf, stepKey, supersededOf, waitedIn, type Span, type Step } from './timeline';
+import { sumOf, sumWords, type Span } from './spans';
+import { asksOf, rowsOf, stepKey, supersededOf, waitedIn, type Step } from './timeline';
 import { useRun, type Head } from './useRun';
 import './runs.css';
 

@@ -16,8 +16,8 @@ import { useMemo, useState, type KeyboardEvent } from 'react';
 import { Badge, counted, Json, lasting, Message } from '../../ui';
 import { errorOf } from './model';
 import type { Density } from './search';
-import { factsOf, notesOf, sumWords, tellingOf, type Sum } from './spans';
-import { scaleOf, stepState, waitedIn, type Asked, type Row, type Scale, type Span, type Step } from './timeline';
+import { factsOf, notesOf, sumWords, tellingOf, type Span, type Sum } from './spans';
+import { scaleOf, stepState, waitedIn, type Asked, type Row, type Scale, type Step } from './timeline';
 
 /** What can be done with a run at a step. */
 export interface StepActs {

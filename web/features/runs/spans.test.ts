@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { countWords, factsOf, price, sumOf, sumWords, tellingOf } from './spans';
-import type { Span } from './timeline';
+import { countWords, factsOf, price, sumOf, sumWords, tellingOf, type Span } from './spans';
 
 function span(kind: string, attributes: Record<string, unknown>, took: number | null = 1_500): Span {
   const endedAt = took === null ? null : new Date(took).toISOString();

@@ -1,6 +1,9 @@
 // What spans say for people: of models what they were asked and what that took, of tools what they were given and said.
+import type { SpanFactsFragment } from '../../generated/graphql';
 import { counted, lasting } from '../../ui';
-import type { Span } from './timeline';
+
+/** A span of the trace of a run. */
+export type Span = SpanFactsFragment;
 
 type Attributes = Record<string, unknown>;
 

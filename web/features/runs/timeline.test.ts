@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import type { Span } from './spans';
 import {
   asksOf,
   forkWords,
@@ -11,7 +12,6 @@ import {
   waitedIn,
   type Asked,
   type Row,
-  type Span,
   type Step,
 } from './timeline';
 

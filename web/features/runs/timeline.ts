@@ -1,11 +1,9 @@
 // A run as a line of steps: what each took, what it cost, and the time in which nothing happened.
-import type { InterruptStatus, SpanFactsFragment, StepFactsFragment } from '../../generated/graphql';
-import { sumOf, type Sum } from './spans';
+import type { InterruptStatus, StepFactsFragment } from '../../generated/graphql';
+import { sumOf, type Span, type Sum } from './spans';
 
 /** A step of a run: one attempt at a node. */
 export type Step = StepFactsFragment;
-/** A span of its trace. */
-export type Span = SpanFactsFragment;
 
 /** A question, as far as it explains why nothing happened. */
 export interface Asked {

@@ -16,7 +16,8 @@ import { problemOf, UNAUTHENTICATED, type Problem } from '../../lib/problems';
 import { useBack } from '../../lib/useBack';
 import { afterEvent, eventOf, isNews, type Event, type Working } from './live';
 import { changingAfter, NOTHING, withPart, type Part, type Tail } from './tail';
-import { stepKey, type Span, type Step } from './timeline';
+import type { Span } from './spans';
+import { stepKey, type Step } from './timeline';
 
 /** All of a run that is no list. */
 export type Head = NonNullable<RunPageQuery['run']>;
