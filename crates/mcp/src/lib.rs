@@ -6,8 +6,7 @@
 //!
 //! Read [`ask`] for what a tool asks, [`tool`] for what one is, `tools` for each of them, [`reply`] for how an answer is
 //! made to fit, [`failure`] for what can go wrong, then [`desk`], where a call comes in and a result goes out. [`service`]
-//! speaks MCP over it, [`stdio`] reads lines and [`http`] requests. [`waiting`] is for whoever
-//! else shows runs.
+//! speaks MCP over it, [`stdio`] reads lines and [`http`] requests. [`waiting`] is for whoever shows runs, here or elsewhere.
 
 pub mod ask;
 pub mod desk;
