@@ -15,6 +15,7 @@ use lmlang_engine::entities::{MOST_HOPS, SUBGRAPH_ENTITIES};
 use lmlang_engine::{BoxFuture, Call, Error};
 use lmlang_entities::cypher::{self, Limits, Table};
 use lmlang_entities::{Changes, Counts, EntityRef, Patch, PatchError, Relation, Stamp, Subgraph, subgraph};
+use lmlang_ir::hash::hex;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::time::timeout;
@@ -179,10 +180,6 @@ fn refused(error: PatchError<Failed>) -> GraphError {
         PatchError::Constraint(error) => Error::EntityConstraint(error).into(),
         PatchError::Graph(failed) => failed.into(),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes what differs: relations are deleted before entities, and entities put before relations.

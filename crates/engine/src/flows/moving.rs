@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use lmlang_flow::{Flow, Run, What};
+use lmlang_ir::hash::hex;
 use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::listing::RunInfo;
 use crate::flows::live::damaged;
-use crate::flows::spans::hex;
 use crate::request::Call;
 
 /// What moving a run comes to.

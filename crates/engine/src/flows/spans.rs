@@ -9,6 +9,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use lmlang_flow::receipts::EffectId;
 use lmlang_flow::{Entry, Flow, Goto, Kind, Place, Remedy, Run, Stepped, What};
+use lmlang_ir::hash::hex;
 use lmlang_store::{JournalsOf, RunFilter, RunStatus};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -408,10 +409,4 @@ fn id(run: Uuid, what: &str) -> String {
     let mut seen = blake3::Hasher::new();
     seen.update(run.as_bytes()).update(what.as_bytes());
     seen.finalize().to_hex()[..16].to_owned()
-}
-
-/// Bytes in hexadecimal digits.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

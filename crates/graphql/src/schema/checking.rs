@@ -7,6 +7,7 @@ use async_graphql::{Context, Enum, ID, InputObject, SimpleObject};
 use futures_util::{Stream, StreamExt};
 use lmlang_engine::checking::{self, Attempt, CheckRequest, Distinction as Found};
 use lmlang_engine::{self as engine, Call, Engine, Scope};
+use lmlang_ir::hash::hex;
 use lmlang_ir::{FuncRef, Value, text};
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -179,10 +180,8 @@ impl Distinction {
                 of(DistinctionKind::Global, Some(global.to_string()), Some(values))
             }
             Found::Memory(address, both) => {
-                let hex =
-                    |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
                 let place = Some(address.to_string());
-                of(DistinctionKind::Memory, place, Some(both.each_ref().map(hex)))
+                of(DistinctionKind::Memory, place, Some(both.each_ref().map(|bytes| hex(bytes))))
             }
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::SimpleObject;
 use lmlang_engine as engine;
+use lmlang_ir::hash::hex;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
@@ -89,7 +90,7 @@ pub(super) async fn memory(
     };
     let found = view.engine().inspect_interactive(simulation, move |debugger| {
         let bytes = debugger.memory(address..address.saturating_add(bytes))?;
-        Some((bytes.iter().map(|byte| format!("{byte:02x}")).collect(), debugger.memory_size()?))
+        Some((hex(bytes), debugger.memory_size()?))
     });
     let found = found.await.map_err(fail)?.flatten();
     Ok(found.map(|(hex, size)| MemoryBytes { address: Count(address), hex, size: Count(size) }))

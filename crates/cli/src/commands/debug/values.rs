@@ -1,6 +1,7 @@
 //! The values where a run stands: of its calls, of globals, and in linear memory.
 
 use lmlang_interp::{ExpressionError, Shown, SourceValue, VariableValue};
+use lmlang_ir::hash::hex;
 use lmlang_ir::text::print_value;
 use lmlang_ir::{Program, Source as From};
 use serde_json::{Value as Json, json};
@@ -102,10 +103,9 @@ impl Session {
         }
         let bytes = self.debugger.memory(address..address.saturating_add(bytes)).unwrap_or_default();
         let lines = bytes.chunks(LINE).zip((address..).step_by(LINE));
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Answer {
             text: lines.map(|(bytes, address)| line_of(address, bytes)).collect(),
-            json: json!({ "address": address, "hex": hex, "size": size }),
+            json: json!({ "address": address, "hex": hex(bytes), "size": size }),
         })
     }
 }
