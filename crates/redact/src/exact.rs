@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use crate::config::{PolicyError, SHORTEST_SECRET};
-use crate::policy::MARK;
+use crate::mark::MARK;
 use crate::views::{MOST_DIGITS, ends_escape};
 
 /// Known secrets, ready to be looked for all at once.

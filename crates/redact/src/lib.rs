@@ -23,14 +23,16 @@
 //! # Ok::<(), lmlang_redact::PolicyError>(())
 //! ```
 //!
-//! Read [`config`] (what a policy is made from), [`policy`] (how a text is hidden), `value` (JSON), `names` (which names
-//! say that a value is secret), `scan` (what secrets look like in a text), `views` (a text as it reads when it is
+//! Read [`config`] (what a policy is made from), [`policy`] (how a text is hidden), `value` (JSON), `fields` and `names` (which
+//! names say that a value is secret), `scan` (what secrets look like in a text), `views` (a text as it reads when it is
 //! decoded), then `exact` (secrets that are known).
 
 #![forbid(unsafe_code)]
 
 pub mod config;
 mod exact;
+mod fields;
+mod mark;
 mod names;
 pub mod policy;
 mod scan;
@@ -38,4 +40,5 @@ mod value;
 mod views;
 
 pub use config::{Config, PolicyError, SHORTEST_SECRET};
-pub use policy::{MARK, Policy};
+pub use mark::MARK;
+pub use policy::Policy;

@@ -1,7 +1,6 @@
 //! How a text is hidden: all parts that are secret are found, replaced, and looked for again.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,12 +9,11 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::config::{Config, PolicyError};
 use crate::exact::Exact;
-use crate::names::{self, Words};
+use crate::fields::Fields;
+use crate::mark::MARK;
+use crate::names::Words;
 use crate::scan;
 use crate::views::View;
-
-/// What stands in place of what is hidden.
-pub const MARK: &str = "[redacted]";
 
 /// How often a text is looked at again after something in it was hidden. What comes together when a part between is
 /// hidden can look like a secret; a text in which that goes on and on is hidden as a whole.
@@ -29,7 +27,7 @@ const PATTERN_SIZE: usize = 1 << 20;
 pub struct Policy(Arc<Inner>);
 
 struct Inner {
-    fields: BTreeSet<String>,
+    fields: Fields,
     exact: Option<Exact>,
     patterns: Vec<Regex>,
 }
@@ -37,14 +35,7 @@ struct Inner {
 impl Policy {
     /// Makes a policy that hides what every policy hides and what is configured.
     pub fn new(config: &Config) -> Result<Policy, PolicyError> {
-        let mut fields = BTreeSet::new();
-        for name in &config.fields {
-            let words = Words::of(name.as_bytes());
-            if words.compact().is_empty() {
-                return Err(PolicyError::Field { name: name.clone() });
-            }
-            fields.insert(words.compact().to_owned());
-        }
+        let fields = Fields::new(&config.fields)?;
         let exact = Exact::new(&config.secrets)?;
         let patterns = config.patterns.iter().enumerate();
         let patterns = patterns.map(|(index, pattern)| compile(index, pattern)).collect::<Result<_, _>>()?;
@@ -72,23 +63,10 @@ impl Policy {
         Cow::Owned(MARK.to_owned())
     }
 
-    /// Hides what is secret in a JSON value, at any depth, and says in how many places it did.
-    ///
-    /// Under a field whose name says that its value is secret, texts, numbers and booleans are hidden, however deep;
-    /// `null` and the empty text stay, and so do the shapes of objects and arrays. Elsewhere only texts and names of fields
-    /// are, where they hold something that [`Policy::text`] hides. If names become the same thereby, they are numbered.
-    pub fn value(&self, value: &mut serde_json::Value) -> usize {
-        crate::value::hide(self, value)
-    }
-
     /// Says whether the value of a field with this name is hidden, whatever it is.
     #[must_use]
     pub fn hides_field(&self, name: &str) -> bool {
-        self.hides(&Words::of(name.as_bytes()))
-    }
-
-    pub(crate) fn hides(&self, words: &Words) -> bool {
-        names::say_secret(words) || self.0.fields.contains(words.compact())
+        self.0.fields.hides(&Words::of(name.as_bytes()))
     }
 
     /// Finds what is to be hidden: spans in order, apart from each other, on borders of characters, none of which is
@@ -97,7 +75,7 @@ impl Policy {
         let mut spans = Vec::new();
         View::each(text, |view| {
             let mut found = Vec::new();
-            scan::find(self, view.bytes(), &mut found);
+            scan::find(&self.0.fields, view.bytes(), &mut found);
             for pattern in &self.0.patterns {
                 found.extend(pattern.find_iter(view.bytes()).map(|hit| hit.range()));
             }
@@ -113,7 +91,7 @@ impl Policy {
 impl Default for Policy {
     /// Makes the policy that nothing is configured for.
     fn default() -> Policy {
-        Policy(Arc::new(Inner { fields: BTreeSet::new(), exact: None, patterns: Vec::new() }))
+        Policy(Arc::new(Inner { fields: Fields::default(), exact: None, patterns: Vec::new() }))
     }
 }
 

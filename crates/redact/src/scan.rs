@@ -11,10 +11,10 @@ mod urls;
 
 use std::ops::Range;
 
-use crate::policy::Policy;
+use crate::fields::Fields;
 
 /// Finds what looks like a secret.
-pub(crate) fn find(policy: &Policy, text: &[u8], spans: &mut Vec<Range<usize>>) {
+pub(crate) fn find(fields: &Fields, text: &[u8], spans: &mut Vec<Range<usize>>) {
     let mut urls = urls::Urls::default();
     let mut at = 0;
     while at < text.len() {
@@ -22,10 +22,10 @@ pub(crate) fn find(policy: &Policy, text: &[u8], spans: &mut Vec<Range<usize>>) 
         let begins = byte.is_ascii_alphanumeric() && (at == 0 || !text[at - 1].is_ascii_alphanumeric());
         let span = match byte {
             b'=' | b':' => {
-                let pair = pairs::pair(policy, text, at);
+                let pair = pairs::pair(fields, text, at);
                 pair.or_else(|| if byte == b':' { urls.userinfo(text, at) } else { None })
             }
-            b'-' => pem::block(text, at).or_else(|| pairs::flag(policy, text, at)),
+            b'-' => pem::block(text, at).or_else(|| pairs::flag(fields, text, at)),
             _ if begins => keys::key(text, at).or_else(|| auth::credentials(text, at)),
             _ => None,
         };

@@ -5,10 +5,21 @@ use std::mem;
 
 use serde_json::{Map, Value};
 
-use crate::policy::{MARK, Policy};
+use crate::mark::MARK;
+use crate::policy::Policy;
 
-/// Hides what is secret in a value, and counts the places.
-pub(crate) fn hide(policy: &Policy, value: &mut Value) -> usize {
+impl Policy {
+    /// Hides what is secret in a JSON value, at any depth, and says in how many places it did.
+    ///
+    /// Under a field whose name says that its value is secret, texts, numbers and booleans are hidden, however deep;
+    /// `null` and the empty text stay, and so do the shapes of objects and arrays. Elsewhere only texts and names of fields
+    /// are, where they hold something that [`Policy::text`] hides. If names become the same thereby, they are numbered.
+    pub fn value(&self, value: &mut Value) -> usize {
+        hide(self, value)
+    }
+}
+
+fn hide(policy: &Policy, value: &mut Value) -> usize {
     let mut changed = 0;
     // No recursion: a value can be deeper than the stack.
     let mut open = vec![(value, false)];

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{run, short_run, space};
+use crate::fields::Fields;
 use crate::names::Words;
-use crate::policy::Policy;
 
 /// Longest name, in bytes; of a longer one the end is read.
 const NAME: usize = 64;
@@ -51,7 +51,7 @@ const NO_SECRETS: [&str; 31] = [
 ];
 
 /// Finds the value of a secret name that ends before `=` or `:`.
-pub(super) fn pair(policy: &Policy, text: &[u8], sign: usize) -> Option<Range<usize>> {
+pub(super) fn pair(fields: &Fields, text: &[u8], sign: usize) -> Option<Range<usize>> {
     let before = sign.checked_sub(1).map(|before| text[before])?;
     let after = text.get(sign + 1).copied()?;
     let twice = |byte| byte == text[sign];
@@ -61,7 +61,7 @@ pub(super) fn pair(policy: &Policy, text: &[u8], sign: usize) -> Option<Range<us
     }
     let name = name_before(text, sign)?;
     let words = Words::of(&text[name.clone()]);
-    let (secret, words) = said(policy, text, &name, words);
+    let (secret, words) = said(fields, text, &name, words);
     if !secret && !signature(text, &name) {
         return None;
     }
@@ -72,13 +72,13 @@ pub(super) fn pair(policy: &Policy, text: &[u8], sign: usize) -> Option<Range<us
 }
 
 /// Finds the value that stands behind `--name` and a space.
-pub(super) fn flag(policy: &Policy, text: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn flag(fields: &Fields, text: &[u8], at: usize) -> Option<Range<usize>> {
     let begins = at == 0 || text[at - 1].is_ascii_whitespace() || matches!(text[at - 1], b'"' | b'\'' | b'`');
     if !begins || !text[at..].starts_with(b"--") {
         return None;
     }
     let end = short_run(text, at + 2, NAME, of_name);
-    if !policy.hides(&Words::of(&text[at + 2..end])) {
+    if !fields.hides(&Words::of(&text[at + 2..end])) {
         return None;
     }
     let from = short_run(text, end, SPACES, space);
@@ -100,8 +100,8 @@ fn name_before(text: &[u8], sign: usize) -> Option<Range<usize>> {
 }
 
 /// Says whether a name is secret, by itself or with the word before it: `API key`, and `max token` not.
-fn said(policy: &Policy, text: &[u8], name: &Range<usize>, words: Words) -> (bool, Words) {
-    let alone = policy.hides(&words);
+fn said(fields: &Fields, text: &[u8], name: &Range<usize>, words: Words) -> (bool, Words) {
+    let alone = fields.hides(&words);
     let joined = name.start > 1 && text[name.start - 1] == b' ' && of_name(text[name.start - 2]);
     if !joined || (alone && words.compact() != "token") {
         return (alone, words);
@@ -109,7 +109,7 @@ fn said(policy: &Policy, text: &[u8], name: &Range<usize>, words: Words) -> (boo
     let from = name.start.saturating_sub(NAME);
     let start = text[from..name.start - 1].iter().rposition(|byte| !of_name(*byte));
     let phrase = Words::of(&text[start.map_or(from, |at| from + at + 1)..name.end]);
-    (policy.hides(&phrase), phrase)
+    (fields.hides(&phrase), phrase)
 }
 
 /// The signature in an address that is good for whoever has it.
