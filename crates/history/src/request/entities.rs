@@ -369,6 +369,7 @@ impl Session<'_> {
             (_, Ok(function)) => function,
             _ => return Err(wrong_kind(&["ref"], of, wanted).into()),
         };
+        self.refuse_imported(&["ref"], function, "contracts")?;
         let params = contract_params(kind, &self.function(&["ref"], function)?.head().results);
         let contract: ContractRef = self.allocate_in(function, ContractRef::new)?;
         let region: RegionRef = self.allocate_in(function, RegionRef::new)?;
@@ -430,6 +431,7 @@ impl Session<'_> {
         if let Some(name) = &edit.name {
             check_name(&["name"], name)?;
         }
+        self.refuse_imported(&["function"], function, "variables")?;
         let module = self.function(&["function"], function)?.head().module;
         let ty = self.ty(&["type"], module, &edit.ty)?;
         let variable: VarRef = self.allocate_in(function, VarRef::new)?;
@@ -437,5 +439,13 @@ impl Session<'_> {
         self.open(function)?.add_variable(variable, content)?;
         self.bind(edit.name_as.as_ref(), variable)?;
         Ok(variable.into())
+    }
+    /// Refuses a function of the host: nothing stands in it, and its text has no place for what would.
+    fn refuse_imported(&self, field: &[&str], function: FuncRef, what: &str) -> Done<()> {
+        if self.function(field, function)?.body().root().is_some() {
+            return Ok(());
+        }
+        let message = format!("an imported function has no {what}");
+        Err(EditError::new(code::WRONG_KIND, field, message).found(function.to_string()).into())
     }
 }
