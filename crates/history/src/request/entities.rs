@@ -10,7 +10,7 @@ use lmlang_ir::{
     TypeDef, TypeRef, VarRef, Variable,
 };
 
-use super::error::Done;
+use super::error::{Done, EditError, code};
 use super::inputs::{
     AddContract, AddFunction, AddModule, AddVar, ConditionKind, MoveFunction, ParamRequest, Rename, SetDoc,
     SetSignature, SetVisibility,
@@ -440,6 +440,7 @@ impl Session<'_> {
         self.bind(edit.name_as.as_ref(), variable)?;
         Ok(variable.into())
     }
+
     /// Refuses a function of the host: nothing stands in it, and its text has no place for what would.
     fn refuse_imported(&self, field: &[&str], function: FuncRef, what: &str) -> Done<()> {
         if self.function(field, function)?.body().root().is_some() {
