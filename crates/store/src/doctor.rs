@@ -112,6 +112,11 @@ pub enum Finding {
         /// The newest entry.
         newest: u64,
     },
+    /// The turn that transactions of several processes take is not one: events may come in another order, and be missed.
+    Turns {
+        /// How many there are.
+        turns: i64,
+    },
     /// A snapshot is of an entry that is not there.
     SnapshotBeyondLog {
         /// The program.
@@ -184,11 +189,13 @@ async fn check(view: &DatabaseTransaction, references: Option<References<'_>>) -
             check_file(view, &mut report).await?;
             None
         }
-        _ => Some(
-            heads::Entity::find().all(view).await?.into_iter().map(|row| (row.program, row.seq)).collect(),
-        ),
+        _ => {
+            check_order(view, &mut report).await?;
+            let rows = heads::Entity::find().all(view).await?;
+            Some(rows.into_iter().map(|row| (row.program, (row.seq, row.entry))).collect())
+        }
     };
-    let heads: Option<HashMap<i64, i64>> = heads;
+    let heads: Option<HashMap<i64, (i64, Uuid)>> = heads;
     let actors: HashSet<i64> = actors::Entity::find()
         .select_only()
         .column(actors::Column::Key)
@@ -226,7 +233,8 @@ async fn check(view: &DatabaseTransaction, references: Option<References<'_>>) -
             Some(true) if check.newest == 0 => report.findings.push(Finding::EmptyLog { program }),
             Some(_) => {}
         }
-        let wanted = live.get(&key).is_some_and(|live| *live).then(|| check.newest.cast_signed());
+        let is_live = live.get(&key).is_some_and(|live| *live);
+        let wanted = is_live.then(|| (check.newest.cast_signed(), check.newest_id));
         if let Some(heads) = &heads
             && heads.get(&key).copied() != wanted
         {
@@ -254,10 +262,24 @@ async fn check_file(view: &DatabaseTransaction, report: &mut Report) -> Result<(
     Ok(())
 }
 
+/// Looks whether there is what the transactions of several processes take turns by.
+async fn check_order(view: &DatabaseTransaction, report: &mut Report) -> Result<(), Fault> {
+    let count = Statement::from_string(DbBackend::Postgres, r#"SELECT COUNT(*) FROM "commit_order""#);
+    let turns: i64 = match view.query_one_raw(count).await? {
+        Some(row) => row.try_get_by_index(0)?,
+        None => 0,
+    };
+    if turns != 1 {
+        report.findings.push(Finding::Turns { turns });
+    }
+    Ok(())
+}
+
 /// What the other checks need to know of a log.
 #[derive(Debug, Default)]
 struct LogCheck {
     newest: u64,
+    newest_id: Uuid,
 }
 
 async fn check_log(
@@ -288,7 +310,7 @@ async fn check_log(
             if seq != missing {
                 report.findings.push(Finding::Gap { program, missing, next: seq });
             }
-            check.newest = seq;
+            (check.newest, check.newest_id) = (seq, row.id);
             if row.position <= position {
                 report.findings.push(Finding::Disordered { program, seq });
             }
@@ -461,6 +483,7 @@ impl fmt::Display for Finding {
                     "program {program}: its head is not entry {newest}, the newest one of a live program"
                 )
             }
+            Self::Turns { turns } => write!(f, "there is not one turn to commit, but {turns}"),
             Self::SnapshotBeyondLog { program, seq } => {
                 write!(f, "program {program}: snapshot of entry {seq}, beyond the log")
             }

@@ -114,6 +114,28 @@ async fn several_processes_pack_one_log() {
 }
 
 #[tokio::test]
+async fn the_doctor_finds_what_keeps_several_processes_from_writing() {
+    let head = "program 1: its head is not entry 2, the newest one of a live program";
+    for (damage, finding) in [
+        ("UPDATE heads SET seq = 1", head),
+        ("UPDATE heads SET entry = '00000000-0000-0000-0000-00000000ffff'", head),
+        ("DELETE FROM heads", head),
+        ("DELETE FROM commit_order", "there is not one turn to commit, but 0"),
+    ] {
+        let fixture = Fixture::new().await;
+        if fixture.db.is_file() {
+            return;
+        }
+        let program = fixture.program("a").await;
+        fixture.append(program, fixture.edit(2)).await.unwrap();
+        assert_eq!(fixture.store.check(None).await.unwrap().findings, []);
+        let fixture = fixture.reopened_after(damage).await;
+        let found = fixture.store.check(None).await.unwrap().findings;
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [finding], "{damage}");
+    }
+}
+
+#[tokio::test]
 async fn a_newer_schema_is_refused_and_left_alone() {
     let fixture = Fixture::new().await;
     if fixture.db.is_file() {
