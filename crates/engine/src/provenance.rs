@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lmlang_history::Touched;
 use lmlang_history::log::{Header, RevisionKind};
+use lmlang_history::provenance::CAME_BACK;
 use lmlang_ir::Ref;
 use lmlang_store::{FIRST_SEQ, HistoryFilter, Stretch};
 
@@ -124,6 +125,9 @@ impl Engine {
             None => return self.touched_in_log(open, newest, of, owner).await,
         };
         let touched = tip.provenance.of(of, owner, FIRST_SEQ);
+        if touched.created == CAME_BACK {
+            return self.touched_in_log(open, newest, of, owner).await;
+        }
         if touched.modified <= newest {
             let is_held = tip.revision.entry.number == newest && tip.line.holds(touched.modified);
             if is_held || self.went_after(open, touched.modified, newest).await?.is_none() {

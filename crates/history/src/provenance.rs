@@ -6,7 +6,7 @@ use lmlang_ir::trie::Trie;
 
 use crate::diff::parts;
 use crate::edit::Edit;
-use crate::log::Entry;
+use crate::log::{Entry, RevisionKind};
 
 /// In which revision each entity was made and changed last. A clone copies one pointer.
 ///
@@ -19,11 +19,15 @@ pub struct Provenance {
 /// Revisions by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// The revision that made it.
+    /// The revision that made it; or [`CAME_BACK`].
     pub created: u64,
     /// The revision that changed it last.
     pub modified: u64,
 }
+
+/// In place of the revision that made an entity: it came with the function around it, which had been gone, from another line, where
+/// it may be younger than the function. Only the log tells who made it.
+pub const CAME_BACK: u64 = u64::MAX;
 
 impl Content for Touched {
     fn hash_into(&self, hasher: &mut Hasher) {
@@ -56,10 +60,15 @@ impl Provenance {
                 self.modify((*function).into(), 0, entry.number);
             }
             if let Edit::AddFunction { content, .. } = edit {
+                // An undo, a redo and a revert bring back what was there.
+                let new = match matches!(entry.kind, RevisionKind::Merge | RevisionKind::Restore) {
+                    true => CAME_BACK,
+                    false => 0,
+                };
                 for part in parts(content) {
                     // What is new with its function is known by that.
                     if known.is_some() || self.touched.get(part.number).is_some() {
-                        self.modify(part, 0, entry.number);
+                        self.modify(part, new, entry.number);
                     }
                 }
             }
