@@ -329,12 +329,18 @@ impl Engine {
 
     /// Takes in what other processes did: between the reading of a program and its opening, of which nobody tells, and before
     /// something is said about the newest state that one of them has just made.
+    ///
+    /// Not for whoever has the writer.
     pub async fn catch_up(&self, open: &OpenProgram) -> Result<(), Error> {
-        match self.store().is_alone() {
-            true => Ok(()),
-            // Seldom, and large: not a part of every future that may do it.
-            false => Box::pin(self.take_in_tail(open)).await,
+        if self.store().is_alone() {
+            return Ok(());
         }
+        // What is on its way from here comes first, or loses to what others did: nothing is taken in meanwhile.
+        if let Err(Refused::Failed(error)) = open.timeline.barrier().stored().await {
+            return Err(error);
+        }
+        // Seldom, and large: not a part of every future that may do it.
+        Box::pin(self.take_in_tail(open)).await
     }
 
     /// Waits until the head has come to an entry that is stored: another process may have made it a moment ago, or this one, which
