@@ -318,6 +318,17 @@ impl Body {
         std::iter::successors(start, |region| self.outer(*region)).take(self.counts.regions as usize)
     }
 
+    /// Regions with all regions inside of them. Stops after as many as there are, should they run in a circle.
+    pub fn within(&self, regions: impl IntoIterator<Item = RegionRef>) -> Vec<RegionRef> {
+        let mut found: Vec<RegionRef> = regions.into_iter().collect();
+        for next in 0..self.counts.regions as usize {
+            let Some(region) = found.get(next).copied() else { break };
+            let nodes = self.nodes_in(region).filter_map(|node| self.node(node));
+            found.extend(nodes.flat_map(|node| node.regions()));
+        }
+        found
+    }
+
     /// Who refers to an entity: takes a value from it or names it in an operator; ordered by node and input. The first
     /// question of this kind costs the size of the function.
     pub fn users_of(&self, number: u64) -> impl Iterator<Item = Use> + '_ {

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use imbl::OrdSet;
 
 use crate::entities::{ContractKind, RegionOwner};
-use crate::function::Function;
+use crate::function::{Body, Function};
 use crate::node::Source;
 use crate::ops::signature::source_type;
 use crate::ops::{Attr, Exit, Opcode};
@@ -57,7 +57,16 @@ struct Walk<'a> {
     kept: HashMap<RegionRef, Vec<Key>>,
     /// Needed until the end of the function: parameters that an `ensure` may look at.
     always: Live,
+    /// Where regions lie, once that was asked for.
+    lies: HashMap<RegionRef, Lies>,
     found: LastUses,
+}
+
+/// How many regions are around a region, and the innermost body of a loop that it is or lies in.
+#[derive(Clone, Copy)]
+struct Lies {
+    depth: u32,
+    in_loop: Option<RegionRef>,
 }
 
 /// A region that is being walked, backwards.
@@ -77,9 +86,12 @@ pub fn last_uses(program: &Program, of: FuncRef, function: &Function) -> LastUse
         after: HashMap::new(),
         kept: HashMap::new(),
         always: Live::new(),
+        lies: HashMap::new(),
         found: LastUses::default(),
     };
     let mut types: HashMap<Source, bool> = HashMap::new();
+    let contracts = body.within(body.contracts().map(|(_, contract)| contract.region));
+    let contracts: HashSet<RegionRef> = contracts.into_iter().collect();
     for (node, content) in body.nodes() {
         for source in content.inputs().iter().flatten() {
             let reference = *types
@@ -96,8 +108,7 @@ pub fn last_uses(program: &Program, of: FuncRef, function: &Function) -> LastUse
             walk.found.on_heap.insert((variable.number(), VARIABLE));
             walk.keep_to(node, (variable.number(), VARIABLE), None);
             // A contract looks at variables when the body is done with them.
-            let outermost = body.chain(content.region()).last();
-            if outermost != body.root() {
+            if contracts.contains(&content.region()) {
                 walk.always.insert((variable.number(), VARIABLE));
             }
         }
@@ -123,6 +134,24 @@ pub fn last_uses(program: &Program, of: FuncRef, function: &Function) -> LastUse
     walk.found
 }
 
+/// Where each region lies.
+fn lies(body: &Body) -> HashMap<RegionRef, Lies> {
+    let contracts = body.contracts().map(|(_, contract)| contract.region);
+    let mut found: HashMap<RegionRef, Lies> = HashMap::new();
+    // What is around comes first.
+    for region in body.within(body.root().into_iter().chain(contracts)) {
+        let around = body.outer(region).and_then(|outer| found.get(&outer)).copied();
+        let is_loop = matches!(
+            body.region(region).map(|region| region.owner),
+            Some(RegionOwner::Node(owner))
+                if body.node(owner).is_some_and(|node| node.op().code() == Opcode::Loop)
+        );
+        let in_loop = if is_loop { Some(region) } else { around.and_then(|around| around.in_loop) };
+        found.insert(region, Lies { depth: around.map_or(0, |around| around.depth + 1), in_loop });
+    }
+    found
+}
+
 impl Walk<'_> {
     /// Notes the loops between a use and what it uses.
     fn keep(&mut self, user: NodeRef, source: Source) {
@@ -137,23 +166,22 @@ impl Walk<'_> {
 
     fn keep_to(&mut self, user: NodeRef, key: Key, home: Option<RegionRef>) {
         let body = self.function.body();
-        let Some(start) = body.node(user).map(|node| node.region()) else { return };
-        for region in body.chain(start) {
-            if Some(region) == home {
+        if self.lies.is_empty() {
+            self.lies = lies(body);
+        }
+        let depth = |of: RegionRef| self.lies.get(&of).map(|lies| lies.depth);
+        let home = home.and_then(depth);
+        let mut region = body.node(user).map(|node| node.region());
+        while let Some(round) = region.and_then(|region| self.lies.get(&region)?.in_loop) {
+            if depth(round) <= home {
                 return;
             }
-            let is_loop = matches!(
-                body.region(region).map(|region| region.owner),
-                Some(RegionOwner::Node(owner))
-                    if body.node(owner).is_some_and(|node| node.op().code() == Opcode::Loop)
-            );
-            if is_loop {
-                let kept = self.kept.entry(region).or_default();
-                if kept.contains(&key) {
-                    return;
-                }
-                kept.push(key);
+            let kept = self.kept.entry(round).or_default();
+            if kept.contains(&key) {
+                return;
             }
+            kept.push(key);
+            region = body.outer(round);
         }
     }
 

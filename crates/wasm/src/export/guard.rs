@@ -6,9 +6,7 @@
 
 use std::rc::Rc;
 
-use lmlang_ir::{
-    Effect, FuncRef, Function, FunctionHead, Initial, Program, RegionOwner, StorageKind, TableEntry, Type,
-};
+use lmlang_ir::{Effect, FuncRef, Function, FunctionHead, Initial, Program, StorageKind, TableEntry, Type};
 use wasm_encoder::{Instruction, ValType};
 
 use super::brought::Brought;
@@ -44,12 +42,9 @@ impl Guard {
 /// Whether a contract of a function calls another one.
 fn contract_calls(function: &Function) -> bool {
     let body = function.body();
-    let mut calls = body.nodes().filter(|(_, node)| node.op().spec().effect == Effect::Calls);
-    let in_contract = |region| {
-        let around = body.chain(region).last().and_then(|outermost| body.region(outermost));
-        around.is_some_and(|outermost| matches!(outermost.owner, RegionOwner::Contract(_)))
-    };
-    body.contracts().next().is_some() && calls.any(|(_, node)| in_contract(node.region()))
+    let inside = body.within(body.contracts().map(|(_, contract)| contract.region));
+    let mut nodes = inside.into_iter().flat_map(|region| body.nodes_in(region));
+    nodes.any(|of| body.node(of).is_some_and(|node| node.op().spec().effect == Effect::Calls))
 }
 
 /// Whether references to functions come in or go out: by a table or a global, or by what a function takes or gives.

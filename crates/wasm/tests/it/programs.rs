@@ -59,6 +59,18 @@ fn a_first_value_is_made_once_however_often_it_is_contained() {
     assert!(written(&text).unwrap().len() < 10_000);
 }
 
+/// Whether something is in a contract is not asked of each region around it.
+#[test]
+fn what_is_beside_a_contract_is_written_in_no_time_however_far_inside() {
+    const LEVELS: usize = 20_000;
+    let mut text = "module m\nfunc g () -> () {\n  return\n}\nfunc main () -> () {\n".to_owned();
+    text.push_str("require \"nothing\" = eqz.i32 0\nvar said: string\n");
+    (0..LEVELS).for_each(|_| text.push_str("block {\ncall g()\nprint (var.get said)\n"));
+    (0..LEVELS).for_each(|_| text.push_str("yield\n}\n"));
+    text.push_str("return\n}\n");
+    assert!(written(&text).is_ok());
+}
+
 const CHECKED: &str = "module m
 
 export \"f\" func f (x: i32) -> (i32) {
