@@ -16,6 +16,9 @@ use super::{Lower, select};
 use crate::code::{Loc, Lowering};
 use crate::value::{Class, class};
 
+/// Values of regions inside of each other that one place is given to: each is looked at for the next.
+const MOST_HOLDERS: usize = 64;
+
 /// What a place holds before the value that it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guard {
@@ -32,6 +35,8 @@ pub(super) enum Guard {
 pub(super) struct Positions {
     nodes: HashMap<NodeRef, (u32, u32)>,
     regions: HashMap<RegionRef, (u32, u32)>,
+    /// Where the innermost body of a loop begins that a region is or lies in.
+    rounds: HashMap<RegionRef, u32>,
     /// Where exits stand, with what they leave.
     exits: Vec<(u32, NodeRef)>,
     /// Where values are used, in order, for those that were asked for: some have a use in each of thousands of regions.
@@ -56,17 +61,25 @@ impl Positions {
             RegionEnd(RegionRef),
         }
         let mut tasks = vec![Task::Region(root)];
+        let mut rounds: Vec<u32> = Vec::new();
         while let Some(task) = tasks.pop() {
             *clock += 1;
             match task {
                 Task::Region(region) => {
                     self.regions.insert(region, (*clock, *clock));
+                    if is_loop_body(body, region) {
+                        rounds.push(*clock);
+                    }
+                    self.rounds.extend(rounds.last().map(|round| (region, *round)));
                     tasks.push(Task::RegionEnd(region));
                     let nodes: Vec<NodeRef> = body.nodes_in(region).collect();
                     tasks.extend(nodes.into_iter().rev().map(Task::Node));
                 }
                 Task::RegionEnd(region) => {
                     self.regions.entry(region).and_modify(|interval| interval.1 = *clock);
+                    if is_loop_body(body, region) {
+                        rounds.pop();
+                    }
                 }
                 Task::Node(node) => {
                     self.nodes.insert(node, (*clock, *clock));
@@ -161,8 +174,11 @@ impl Lower<'_> {
             }
             // What was placed in regions that have ended is used in them alone.
             let alone = |lower: &Self| {
-                let mut others = lower.holders.get(&loc).into_iter().flatten();
-                others.all(|other| lower.may_overwrite(node, last, region, Guard::Holds(*other)))
+                let others = lower.holders.get(&loc).map_or(&[][..], Vec::as_slice);
+                others.len() < MOST_HOLDERS
+                    && others
+                        .iter()
+                        .all(|other| lower.may_overwrite(node, last, region, Guard::Holds(*other)))
             };
             if self.may_overwrite(node, last, region, guard) && alone(self) {
                 self.place(region, source, loc, guard);
@@ -416,13 +432,9 @@ impl Lower<'_> {
             Source::Node(node, _) => body.node(node).map(|node| node.region()),
             Source::Param(..) => body.root(),
         };
-        for outer in body.chain(region) {
-            if Some(outer) == held {
-                break;
-            }
-            if self.is_loop_body(outer) {
-                return false;
-            }
+        let held = held.and_then(|held| positions.regions.get(&held));
+        if positions.rounds.get(&region).is_some_and(|round| held.is_none_or(|held| *round > held.0)) {
+            return false;
         }
         let uses = positions.uses(body, source);
         let behind = uses.get(uses.partition_point(|at| *at <= start.1));
@@ -431,13 +443,7 @@ impl Lower<'_> {
 
     /// Tells whether a region is the body of a loop.
     pub(super) fn is_loop_body(&self, region: RegionRef) -> bool {
-        let body = self.function.body();
-        match body.region(region).map(|region| region.owner) {
-            Some(RegionOwner::Node(owner)) => {
-                body.node(owner).is_some_and(|node| node.op().code() == Op::Loop)
-            }
-            Some(RegionOwner::Function | RegionOwner::Contract(_)) | None => false,
-        }
+        is_loop_body(self.function.body(), region)
     }
 
     /// The place that was chosen for an output, with what its owner's exits have to know.
@@ -456,5 +462,12 @@ impl Lower<'_> {
                 (Some((_, guard)), _) => guard,
             })
             .collect()
+    }
+}
+
+fn is_loop_body(body: &Body, region: RegionRef) -> bool {
+    match body.region(region).map(|region| region.owner) {
+        Some(RegionOwner::Node(owner)) => body.node(owner).is_some_and(|node| node.op().code() == Op::Loop),
+        Some(RegionOwner::Function | RegionOwner::Contract(_)) | None => false,
     }
 }

@@ -97,6 +97,27 @@ fn conditions_far_inside_are_lowered_in_no_time() {
     assert_eq!(result.outcome, returned(Vec::new()));
 }
 
+/// The place of a loop's parameter is offered to the value of each region down to the innermost.
+#[test]
+fn a_value_that_comes_from_far_inside_is_lowered_in_no_time() {
+    const LEVELS: usize = 3_000;
+    let mut text = "module m\npub func f (x: i32) -> (i32) {\n".to_owned();
+    text.push_str(
+        "s = loop L (p: i32 = x) -> (i32) {\nbreak_if L (ge_s.i32 p, 100) (p)\nc = ge_s.i32 p, 0\n",
+    );
+    (0..LEVELS).for_each(|at| text.push_str(&format!("w{at} = if c -> (i32) {{\n")));
+    text.push_str("yield (add.i32 p, 1)\n");
+    (1..LEVELS).rev().for_each(|at| text.push_str(&format!("}} else {{\nyield 0\n}}\nyield w{at}\n")));
+    text.push_str("} else {\nyield 0\n}\ncontinue L w0\n}\nreturn s\n}\n");
+    let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
+    let function = program.functions().next().expect("a function").0;
+    let checked = check(program);
+    for run in [whole, plain] {
+        let result = run(&checked, function, &[Value::Const(Const::I32(1))], &Options::default());
+        assert_eq!(result.outcome, returned(vec![Value::Const(Const::I32(100))]));
+    }
+}
+
 /// The field 65,536 of a struct would be its field 0, which is a text and no number.
 #[test]
 fn a_part_that_no_operand_names_says_so() {
