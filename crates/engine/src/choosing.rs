@@ -171,7 +171,8 @@ impl Engine {
         for revert in line.iter().filter(stands) {
             for merge in revert.taken_back().filter_map(|number| in_line(&line, number)) {
                 let Some(brought) = merge.parents.get(1).copied() else { continue };
-                if way.holds(&headers.get(brought).await?) {
+                let brought = headers.get(brought).await?;
+                if way.holds(&brought) {
                     return Ok(Some((merge.number, revert.number)));
                 }
             }
