@@ -12,7 +12,7 @@ use crate::schema::revision::{Revision, numbered};
 use crate::schema::run_input::SimulateInput;
 use crate::schema::run_outcome::{Outcome, ended};
 use crate::schema::scalars::{Count, Text};
-use crate::schema::trace_page::{TraceStep, trace_step};
+use crate::schema::trace_page::{Operators, TraceStep, trace_step};
 use crate::schema::view::{View, not_found};
 use crate::transport::budget;
 
@@ -133,7 +133,8 @@ pub(crate) async fn compare(
     let requests = [request(&from, &input.from)?, request(&to, &input.to)?];
     let found = engine.compare_runs(&open, &revisions, requests).await.map_err(fail)?;
     let shown = |view: &View, index: usize| {
-        let shown = found.steps[index].as_ref().map(|step| trace_step(view, step));
+        let step = found.steps[index].as_ref();
+        let shown = step.map(|step| trace_step(view, &mut Operators::default(), step));
         budget::count(context, shown.as_ref().map_or(0, TraceStep::bytes)).map(|()| shown)
     };
     let end = |view: &View, index: usize| {

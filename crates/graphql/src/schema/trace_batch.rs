@@ -21,7 +21,7 @@ use crate::schema::run_outcome::{Outcome, ended};
 use crate::schema::scalars::Count;
 use crate::schema::simulation::Simulation;
 use crate::schema::simulation_status::SimulationStatus;
-use crate::schema::trace_page::{TraceStep, trace_step};
+use crate::schema::trace_page::{Operators, TraceStep, trace_step};
 use crate::schema::view::nullable;
 use crate::transport::budget;
 
@@ -132,7 +132,8 @@ impl Wanted {
         most: u64,
     ) -> impl Stream<Item = Result<TraceBatch>> {
         let patience = (self.latency / 4).max(LEAST);
-        let printer = Printer { simulation, batches, rest: None, patience, most };
+        let operators = Operators::default();
+        let printer = Printer { simulation, batches, operators, rest: None, patience, most };
         stream::unfold(printer, |mut printer| async move {
             let batch = printer.next().await?;
             Some((batch, printer))
@@ -143,6 +144,7 @@ impl Wanted {
 struct Printer {
     simulation: Simulation,
     batches: Receiver<engine::Batch>,
+    operators: Operators,
     /// What is left of the batch that is being sent.
     rest: Option<Rest>,
     /// How long the steps of one part are printed.
@@ -172,7 +174,8 @@ impl Printer {
             text += step.bytes();
             text >= self.most || began.elapsed() >= self.patience
         };
-        let steps = part(&mut rest.steps, |step| trace_step(view, &step), full).await;
+        let operators = &mut self.operators;
+        let steps = part(&mut rest.steps, |step| trace_step(view, operators, &step), full).await;
         let batch = match rest.steps.peek() {
             Some(next) => {
                 let cursor = next.seq;

@@ -1,5 +1,6 @@
 //! Steps of a trace, as clients see them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_graphql::{Context, Object, SimpleObject};
@@ -21,8 +22,9 @@ pub(super) fn counted_steps<'a>(
     view: &View,
     steps: impl Iterator<Item = &'a interp::Step>,
 ) -> std::result::Result<Rows<TraceStep>, ApiError> {
+    let mut operators = Operators::default();
     let counted = |step| {
-        let shown = trace_step(view, step);
+        let shown = trace_step(view, &mut operators, step);
         budget::count(context, shown.bytes())?;
         Ok(shown)
     };
@@ -79,7 +81,7 @@ pub struct TraceStep {
     function: FuncRef,
     region: RegionRef,
     node: NodeRef,
-    op: String,
+    op: Arc<str>,
     inputs: Vec<ValueText>,
     outputs: Vec<ValueText>,
     note: Option<&'static str>,
@@ -166,16 +168,36 @@ impl Direct for TraceStep {
     }
 }
 
+/// What the operators of a revision print as, remembered: a run comes to few nodes, to each of them again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Operators(HashMap<NodeRef, Arc<str>>);
+
+/// Operators that are remembered at most.
+const REMEMBERED: usize = 4_096;
+
+impl Operators {
+    fn of(&mut self, view: &View, step: &interp::Step) -> Arc<str> {
+        if self.0.len() >= REMEMBERED {
+            self.0.clear();
+        }
+        let print = || -> Arc<str> {
+            let function = view.program().function(step.function);
+            let node = function.and_then(|function| function.body().node(step.node));
+            node.map_or_else(String::new, |node| text::print_op(node.op())).into()
+        };
+        Arc::clone(self.0.entry(step.node).or_insert_with(print))
+    }
+}
+
 /// A step as clients see it.
-pub(crate) fn trace_step(view: &View, step: &interp::Step) -> TraceStep {
-    let node = view.program().function(step.function).and_then(|function| function.body().node(step.node));
+pub(crate) fn trace_step(view: &View, operators: &mut Operators, step: &interp::Step) -> TraceStep {
     TraceStep {
         seq: step.seq,
         frame: step.frame as i32,
         function: step.function,
         region: step.region,
         node: step.node,
-        op: node.map_or_else(String::new, |node| text::print_op(node.op())),
+        op: operators.of(view, step),
         inputs: step.inputs.iter().map(|shown| shown_text(view, shown)).collect(),
         outputs: step.outputs.iter().map(|shown| shown_text(view, shown)).collect(),
         note: step.note.map(|note| match note {
