@@ -7,6 +7,7 @@ use std::time::Duration;
 use lmlang_flow::receipts::EffectId;
 use lmlang_flow::{Corrupt, Entry, Flow, Goto, Run, Status, What};
 use lmlang_history::log::{Actor, ActorKind, Origin};
+use lmlang_ir::hash::hex;
 use lmlang_store::{
     FlowDefinition, InterruptChange, InterruptStanding, JournalAppend, JournalError, NewRun, RunStanding,
     RunStatus, Timestamp,
@@ -21,7 +22,6 @@ use crate::error::{Error, joined};
 use crate::flows::code::{FlowCode, Halt};
 use crate::flows::coding;
 use crate::flows::keeping::LastSnapshot;
-use crate::flows::spans::hex;
 use crate::flows::starting::Given;
 use crate::flows::told::Passing;
 use crate::records::from_actor;

@@ -84,7 +84,7 @@ impl Flow {
 
     /// What tells it from other definitions.
     fn key(&self) -> String {
-        let hash = lmlang_engine::flows::spans::hex(&self.flow.hash()[..4]);
+        let hash = lmlang_ir::hash::hex(&self.flow.hash()[..4]);
         format!("{}@{hash}", self.flow.name())
     }
 }
@@ -114,7 +114,7 @@ impl Flow {
 
     /// BLAKE3 of the definition, in hexadecimal digits.
     async fn definition_hash(&self) -> String {
-        lmlang_engine::flows::spans::hex(&self.flow.hash())
+        lmlang_ir::hash::hex(&self.flow.hash())
     }
 
     /// A JSON schema of what a run is started with; null of a definition that cannot be started any more.
