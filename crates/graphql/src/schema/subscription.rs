@@ -5,7 +5,7 @@ use futures_util::{Stream, StreamExt};
 use lmlang_engine::{self as engine, Cursor, Engine};
 use lmlang_history::revision::MAIN;
 
-use crate::direct::{Planned, Rows, planned};
+use crate::direct::{Planned, planned};
 use crate::error::{ApiError, Code};
 use crate::schema::checking::{self, CheckContractsInput, ContractAttempt};
 use crate::schema::defaults::{Main, Or, Zero};
