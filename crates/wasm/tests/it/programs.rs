@@ -27,8 +27,8 @@ fn names_that_the_module_needs_are_not_given_twice() {
     let start = "module m\nexport \"_start\" func f () -> () { return }\nfunc main () -> () { return }";
     assert!(refused(start).starts_with("an export `_start` beside"), "{}", refused(start));
     for (exported, why) in [
-        ("global mut own: i32 = 1", "that is no memory (`v2` in `m::own`)"),
-        ("memory own 0", "that may have no page to hand over (`v2` in `m::own`)"),
+        ("global mut own: i32 = 1", "that is no memory (`v3` in `m::own`)"),
+        ("memory own 0", "that may have no page to hand over (`v3` in `m::own`)"),
     ] {
         let text = format!(
             "module m\nexport \"memory\" {exported}\nfunc main () -> () {{\n  print \"\"\n  return\n}}"
