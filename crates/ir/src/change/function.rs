@@ -186,10 +186,16 @@ impl FunctionMut<'_> {
     /// Replaces what a node computes, its inputs, regions, name and doc; its place stays. Returns what was there.
     pub fn set_node(&mut self, of: NodeRef, content: NodeContent) -> Result<NodeContent, StructureError> {
         let before = self.body.node(of).ok_or(StructureError::Missing(of.into()))?.clone();
-        self.unlink(of, &before);
         let mut node = before.clone();
         node.set_content(content);
-        self.link(of, &node);
+        let most = before.inputs().len().max(node.inputs().len());
+        // Most changes leave most inputs as they are, of which there may be thousands.
+        for input in (0..most).filter(|input| input_of(&before, *input) != input_of(&node, *input)) {
+            self.unlink_input(of, input, input_of(&before, input));
+            self.link_input(of, input, input_of(&node, input));
+        }
+        self.unlink_op(of, &before);
+        self.link_op(of, &node);
         self.body.nodes.insert(of.number(), node);
         Ok(before.content())
     }
@@ -283,15 +289,45 @@ impl FunctionMut<'_> {
     /// Enters what a node refers to into the indexes.
     fn link(&mut self, of: NodeRef, node: &Node) {
         for (input, source) in node.inputs().iter().enumerate() {
-            match source {
-                Some(source) => {
-                    let one = Use { node: of, input: Some(input as u16) };
-                    self.body.users.insert(source.number(), one);
-                    self.count(|counts| counts.data_edges += 1);
-                }
-                None => self.count(|counts| counts.holes += 1),
-            }
+            self.link_input(of, input, Some(source));
         }
+        self.link_op(of, node);
+    }
+
+    fn unlink(&mut self, of: NodeRef, node: &Node) {
+        for (input, source) in node.inputs().iter().enumerate() {
+            self.unlink_input(of, input, Some(source));
+        }
+        self.unlink_op(of, node);
+    }
+
+    /// Enters one input; `None` where the node has none.
+    fn link_input(&mut self, of: NodeRef, input: usize, source: Option<Option<Source>>) {
+        match source {
+            Some(Some(source)) => {
+                let one = Use { node: of, input: Some(input as u16) };
+                self.body.users.insert(source.number(), one);
+                self.count(|counts| counts.data_edges += 1);
+            }
+            Some(None) => self.count(|counts| counts.holes += 1),
+            None => {}
+        }
+    }
+
+    fn unlink_input(&mut self, of: NodeRef, input: usize, source: Option<Option<Source>>) {
+        match source {
+            Some(Some(source)) => {
+                let one = Use { node: of, input: Some(input as u16) };
+                self.body.users.remove(source.number(), one);
+                self.count(|counts| counts.data_edges -= 1);
+            }
+            Some(None) => self.count(|counts| counts.holes -= 1),
+            None => {}
+        }
+    }
+
+    /// Enters what a node's operator refers to.
+    fn link_op(&mut self, of: NodeRef, node: &Node) {
         self.count(|counts| counts.control_edges += control_edges(node));
         let named = Use { node: of, input: None };
         node.op().each_mention(&mut |mentioned| {
@@ -300,17 +336,7 @@ impl FunctionMut<'_> {
         each_outer_mention(node.op(), |mentioned| self.index.mention(mentioned, self.of.number()));
     }
 
-    fn unlink(&mut self, of: NodeRef, node: &Node) {
-        for (input, source) in node.inputs().iter().enumerate() {
-            match source {
-                Some(source) => {
-                    let one = Use { node: of, input: Some(input as u16) };
-                    self.body.users.remove(source.number(), one);
-                    self.count(|counts| counts.data_edges -= 1);
-                }
-                None => self.count(|counts| counts.holes -= 1),
-            }
-        }
+    fn unlink_op(&mut self, of: NodeRef, node: &Node) {
         self.count(|counts| counts.control_edges -= control_edges(node));
         let named = Use { node: of, input: None };
         node.op().each_mention(&mut |mentioned| {
@@ -324,6 +350,11 @@ impl FunctionMut<'_> {
         change(&mut self.body.counts);
         change(&mut self.index.counts);
     }
+}
+
+/// What an input of a node takes; `None` where the node has no such input.
+fn input_of(node: &Node, input: usize) -> Option<Option<Source>> {
+    (input < node.inputs().len()).then(|| node.inputs().get(input))
 }
 
 /// The control edges that start at a node, but for that to the next one.

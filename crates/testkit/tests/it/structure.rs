@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use lmlang_ir::draft::Draft;
 use lmlang_ir::graph::edges::edges_from;
-use lmlang_ir::{Function, FunctionHead, NodeRef, Program, Ref, Region, RegionRef};
+use lmlang_ir::text::parse_program;
+use lmlang_ir::{
+    Function, FunctionHead, NodeContent, NodeRef, Program, Ref, RefAllocator, Region, RegionRef, Source,
+};
 use lmlang_testkit::{Options, config, edits, generate};
 use proptest::prelude::*;
 
@@ -143,5 +146,29 @@ proptest! {
         for (old, printed) in kept {
             prop_assert!(everything(&old) == printed, "a write reached an older revision");
         }
+    }
+}
+
+#[test]
+fn a_node_with_other_inputs_is_a_user_of_those_alone() {
+    let text = "module m
+func f (a: i32, b: i32) -> (i32) {
+  c = add.i32 a, b
+  d = add.i32 c, c
+  return d
+}
+";
+    let mut program = parse_program(text, &mut RefAllocator::starting_at(1)).unwrap();
+    let (of, function) = program.functions().map(|(of, function)| (of, Arc::clone(function))).next().unwrap();
+    let nodes: Vec<NodeRef> = function.body().nodes_in(function.body().root().unwrap()).collect();
+    let [c, d, _] = nodes[..] else { panic!("{nodes:?}") };
+    let (a, b, c) = (Some(Source::Param(of, 0)), Some(Source::Param(of, 1)), Some(Source::Node(c, 0)));
+    let content = function.body().node(d).unwrap().content();
+    // From here on its uses are kept along.
+    assert_eq!(function.body().all_users().count(), 5);
+    for inputs in [vec![c, a], vec![c, None, a], vec![None], vec![b, None, c, c], vec![], vec![c, c]] {
+        let content = NodeContent { inputs: inputs.iter().copied().collect(), ..content.clone() };
+        program.function_mut(of).unwrap().set_node(d, content).unwrap();
+        check_against_rebuilt(&program).unwrap();
     }
 }
