@@ -135,6 +135,8 @@ pub(crate) fn count(context: &Context<'_>, bytes: u64) -> Result<(), ApiError> {
 pub(crate) async fn text(context: &Context<'_>, print: impl FnOnce() -> String) -> Result<String, ApiError> {
     open(context)?;
     breathe().await;
+    // The nodes of a page all get here before the first of them is printed: who comes when it is too much prints nothing.
+    open(context)?;
     let printed = print();
     count(context, printed.len() as u64)?;
     Ok(printed)

@@ -57,6 +57,12 @@ async fn texts_are_counted_over_an_answer() {
         "{:?}",
         codes(&answer)
     );
+    // Once it is too much nothing more is printed.
+    let errors = answer["errors"].as_array().expect("there are errors");
+    let told = errors.iter().map(|error| &error["extensions"]["data"]);
+    let mut spent: Vec<u64> = told.filter_map(|data| data["actual"].as_u64()).collect();
+    spent.dedup();
+    assert_eq!(spent.len(), 1, "{spent:?}");
     // The next answer begins anew.
     let answer = ask(&executor, r#"{ program(name: "p") { text } }"#, json!({})).await;
     assert_eq!(answer.get("errors"), None);
