@@ -100,6 +100,8 @@ impl Watch {
                 return Ok(None);
             }
             match progress {
+                // What is too large for the interpreter may be compiled.
+                Progress::Done if change.is_due(run) => {}
                 Progress::Done => return Ok(None),
                 Progress::Paused if self.is_stopped() => run.cancel(),
                 Progress::Paused if self.is_late() => run.time_out(),

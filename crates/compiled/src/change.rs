@@ -2,11 +2,12 @@
 //!
 //! A run begins in the interpreter, unless compiled code is asked for. When it has taken as long as compiling might, it
 //! begins anew as compiled code: whichever of both would have been better, the run takes no more than about twice as long.
+//! It does so at once where it comes to a function that is too large for the interpreter.
 //! Where compiled code stops, the interpreter goes on from where it was and finds out why.
 
 use std::sync::Arc;
 
-use lmlang_interp::Run;
+use lmlang_interp::{Fault, Outcome, Run};
 
 use crate::compiler::{Compiler, nodes};
 use crate::refusal::Refusal;
@@ -49,8 +50,12 @@ impl Change {
         Change { after, weighed: after == Some(0), start: Start::of(run) }
     }
 
-    /// Whether it is time. A run may have ended before its first step, where its memory does not fit its bound.
+    /// Whether it is time. A run may have ended before its first step, where its memory does not fit its bound. One that ends
+    /// at a function that is too large for the interpreter may still change.
     pub fn is_due(&mut self, run: &Run) -> bool {
+        if is_too_large(run) {
+            return self.after.is_some();
+        }
         let runs = run.outcome().is_none();
         let due = |after: Option<u64>| runs && after.is_some_and(|after| run.steps() >= after);
         if !self.weighed && due(self.after) {
@@ -75,4 +80,9 @@ impl Change {
     pub fn start(&self) -> Start {
         self.start
     }
+}
+
+/// Whether a run ended at a function that the interpreter has no code for, which compiled code may well have.
+pub(crate) fn is_too_large(run: &Run) -> bool {
+    matches!(run.outcome(), Some(Outcome::Trapped { fault: Fault::TooLarge(_), .. }))
 }

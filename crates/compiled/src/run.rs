@@ -8,6 +8,7 @@ use lmlang_ir::{FuncRef, Program, Value};
 use lmlang_wasm::{Counted, Metered};
 use wasmtime::{Instance, Store, UnknownImportError, Val};
 
+use crate::change::is_too_large;
 use crate::host::{Handles, Host, Line, Spent, Wanted, number};
 use crate::unit::Unit;
 use crate::values::{Values, argument, result};
@@ -99,9 +100,10 @@ impl Unit {
     /// Runs what a run in the interpreter runs, from the start, with the input that has come to it.
     ///
     /// One that has ended before its first step, as where a segment does not fit, ends here too: memory that the function
-    /// does not reach, and what is put into it, are not part of the code.
+    /// does not reach, and what is put into it, are not part of the code. One that came to a function which is too large for
+    /// the interpreter runs here from the start.
     pub fn run(&self, run: &Run, start: Start, runner: &mut dyn Runner) -> Ending {
-        if run.outcome().is_some() {
+        if run.outcome().is_some() && !is_too_large(run) {
             return Ending::Stopped;
         }
         let request = Request {

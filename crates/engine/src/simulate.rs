@@ -533,6 +533,10 @@ impl Engine {
             }
             let start = Instant::now();
             if run.resume(slices.next()) == Progress::Done {
+                // What is too large for the interpreter may be compiled.
+                if change.is_due(&run) {
+                    continue;
+                }
                 break;
             }
             slices.took(start.elapsed());

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use lmlang_compiled::{Compiler, Ending, Refusal, Runner, Start};
-use lmlang_interp::{Cache, Entry, Environment, Input, Limits, Options, Outcome, Progress, Run, RunResult};
+use lmlang_compiled::{Change, Compiler, Ending, Refusal, Runner, Start, Tier};
+use lmlang_interp::{
+    Cache, Entry, Environment, Fault, Input, Limits, Options, Outcome, Progress, Run, RunResult,
+};
 use lmlang_ir::{Const, Value};
 
 use super::tools::{alike, alike_with, checked, compiled, function, interpreted};
@@ -526,6 +528,41 @@ fn a_program_that_ends_itself_ends_alike() {
             let options =
                 Options { limits: Limits { call_depth, ..Limits::default() }, ..Options::default() };
             assert!(alike_with(&compiler, &checked, of, &[int(2), int(status)], &options));
+        }
+    }
+}
+
+#[test]
+fn what_is_too_large_for_the_interpreter_is_compiled() {
+    let mut text = "
+module m
+pub func wide (d: i32) -> (i32) {
+  block A -> () {
+    block B -> () {
+      br_switch ("
+        .to_owned();
+    (0..40_000).for_each(|at| text.push_str(if at == 39_999 { "break B, " } else { "break A, " }));
+    text.push_str("break A) d\n    }\n    return 1\n  }\n  return 2\n}\n");
+    text.push_str("pub func calls (d: i32) -> (i32) {\n  print \"once\\n\"\n  return (call wide(d))\n}\n");
+    let (checked, compiler) = (checked(&text), Compiler::new());
+    for (name, said) in [("wide", ""), ("calls", "once\n")] {
+        let of = function(&checked, name);
+        for (given, answer) in [(39_999, 1), (0, 2), (40_000, 2)] {
+            let options = Options::default();
+            let mut run = Run::new(&checked, of, &[int(given)], &options, &Cache::new()).unwrap();
+            let (mut change, mut never) = (Change::of(&run, None), Change::of(&run, Some(Tier::Interpreter)));
+            assert!(!change.is_due(&run), "it has to begin first");
+            while run.resume(u64::MAX) == Progress::Paused {}
+            let Some(Outcome::Trapped { fault: Fault::TooLarge(_), .. }) = run.outcome() else {
+                panic!("{:?}", run.outcome())
+            };
+            assert!(change.is_due(&run) && !never.is_due(&run), "{name}({given})");
+            let unit = change.compile(&compiler, &run).unwrap();
+            let ending = unit.run(&run, change.start(), &mut |_: u64| Some(u64::MAX));
+            let Ending::Returned(result) = ending else { panic!("{ending:?}") };
+            assert_eq!(result.outcome, Outcome::Returned { values: vec![int(answer)] });
+            assert_eq!(result.stdout, said.as_bytes());
+            assert!(!change.is_due(&run), "it changes once");
         }
     }
 }
