@@ -34,7 +34,7 @@ use self::body::{Body, Lists};
 use self::indices::{Indices, unnamed_param};
 use self::locals::Cell;
 use self::mnemonic::mnemonic;
-use self::names::{Labels, Unique};
+use self::names::{Labels, Unique, is_short};
 use self::operand::{OperandType, Operands};
 pub use self::place::Place;
 use self::read::{Custom, Declared, Read};
@@ -250,8 +250,7 @@ fn declare(
         let signature = indices.signature(function.of);
         room.take(signature.params.len() + signature.results.len(), function.offset)?;
         let name = read.names.functions.get(index).cloned();
-        let name = name.or_else(|| function.exports.first().cloned());
-        let name = name.or_else(|| function.import.as_ref().map(|import| import.name.clone()));
+        let name = name.or_else(|| name_outside(&function.exports, function.import.as_ref()));
         let name = unique.name(name.unwrap_or_else(|| format!("func{index}").into()));
         let locals = read.names.locals.get(index);
         let mut params = Unique::default();
@@ -277,8 +276,7 @@ fn declare(
         indices.functions.push((build.promise(), function.of));
     }
     let mut storage = |build: &mut Builder<'_>, name: Option<&Name>, other: String, of: Made| {
-        let name = name.cloned().or_else(|| of.exports.first().cloned());
-        let name = name.or_else(|| of.import.as_ref().map(|import| import.name.clone()));
+        let name = name.cloned().or_else(|| name_outside(&of.exports, of.import.as_ref()));
         let name = unique.name(name.unwrap_or_else(|| other.into()));
         build.add_storage(Storage {
             name,
@@ -380,7 +378,8 @@ fn declare(
     // Last, so that they take no name from what others name.
     for (index, custom) in read.customs.iter().enumerate() {
         let Custom { section, place, bytes } = custom;
-        let label = if section.is_empty() { format!("custom{index}").into() } else { Name::clone(section) };
+        let named = !section.is_empty() && is_short(section);
+        let label = if named { Name::clone(section) } else { format!("custom{index}").into() };
         build.add_storage(Storage {
             name: unique.name(label),
             module: home,
@@ -392,6 +391,12 @@ fn declare(
         });
     }
     Ok((indices, heads))
+}
+
+/// The label of something that the name section has none for: its first export, else its import.
+fn name_outside(exports: &[Name], import: Option<&Import>) -> Option<Name> {
+    let export = exports.first().filter(|name| is_short(name));
+    export.or_else(|| import.map(|import| &import.name).filter(|name| is_short(name))).cloned()
 }
 
 struct Made {

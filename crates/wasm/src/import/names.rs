@@ -7,6 +7,18 @@ use lmlang_ir::Name;
 use lmlang_ir::refs::looks_like_ref;
 use wasmparser::{IndirectNameMap, NameMap, NameSectionReader};
 
+/// Bytes of a label at most: what is longer names nothing for anybody, and would stand in each answer.
+const LONGEST: usize = 4_096;
+
+/// Whether a name that a module gives is short enough for a label.
+pub(super) fn is_short(name: &str) -> bool {
+    name.len() <= LONGEST
+}
+
+fn is_label(name: &str) -> bool {
+    !name.is_empty() && is_short(name)
+}
+
 /// What the name section says.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -52,7 +64,7 @@ impl Names {
         for part in section {
             use wasmparser::Name;
             match part {
-                Ok(Name::Module { name, .. }) if !name.is_empty() => names.module = Some(name.into()),
+                Ok(Name::Module { name, .. }) if is_label(name) => names.module = Some(name.into()),
                 Ok(Name::Function(of)) => names.functions = read_map(of),
                 Ok(Name::Local(of)) => names.locals = read_maps(of),
                 Ok(Name::Label(of)) => names.labels = read_maps(of),
@@ -70,7 +82,7 @@ impl Names {
 }
 
 fn read_map(of: NameMap<'_>) -> Indexed<Name> {
-    let found = of.into_iter().map_while(Result::ok).filter(|naming| !naming.name.is_empty());
+    let found = of.into_iter().map_while(Result::ok).filter(|naming| is_label(naming.name));
     found.map(|naming| (naming.index, naming.name.into())).collect()
 }
 

@@ -182,6 +182,35 @@ fn names_come_from_the_module() {
 }
 
 #[test]
+fn names_that_are_too_long_are_no_labels() {
+    let named = |name: &str| {
+        shown(&format!(
+            r#"(module ${name}
+              (global ${name} (mut i32) (i32.const 3))
+              (func ${name} (export "go") (param ${name} i32) (local ${name}_b i32)
+                (local.set ${name}_b (local.get ${name}))
+                (block ${name}_l (br_if ${name}_l (local.get ${name}_b)) (global.set ${name} (i32.const 1))))
+              (func (export "{name}")))"#
+        ))
+    };
+    let long = "n".repeat(5_000);
+    let text = named(&long);
+    for line in
+        ["module main", "global mut global0: i32 = 3", "export \"go\" func go (", " func func1 () -> ()"]
+    {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    // What others call it by stays what it is.
+    assert_eq!(text.matches(&long).count(), 1, "{text}");
+    let text = named("short");
+    for line in
+        ["module short", "export \"go\" func short (", "func short_2 () -> ()", "mut short_3: i32 = 3"]
+    {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
 fn what_is_put_into_tables_of_the_host_is_put_there_in_its_order() {
     let text = "(module
         (import \"host\" \"i\" (table $i 2 funcref))
