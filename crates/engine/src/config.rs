@@ -78,6 +78,7 @@ impl Limits {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let own = [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
+            ("promotedInputs", lmlang_history::request::MOST_PROMOTED as u64),
             ("revertedSpan", crate::reverting::MOST as u64),
             ("textBytes", self.text_bytes as u64),
             ("moduleEntries", lmlang_wasm::MOST_OF_A_KIND.into()),

@@ -86,6 +86,7 @@ const NEVER: &[(&str, &str)] = &[
     ("REFS_EXHAUSTED", "2^48 refs"),
     ("TOO_LARGE", "a text of 4 GiB"),
     ("TOO_MANY_PORTS", "a request of 20,000 inputs"),
+    ("PROMOTES_TOO_MUCH", "hundreds of variables in a thousand loops"),
     ("STRUCTURE", "what the other checks do not name"),
 ];
 

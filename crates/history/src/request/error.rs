@@ -177,6 +177,11 @@ pub mod code {
             "{ addVar: { as: \"v\", function: \"f10\", type: \"i64\" } }, { insertNode: { op: \"var.set $v\", function: \"f10\" } }, { promoteVar: { ref: \"$v\" } }"
             "Finish that place first."
             Some("{ addVar: { as: \"v\", function: \"f10\", type: \"i64\" } }, { insertNode: { op: \"var.set $v\", inputs: [\"a\"], function: \"f10\" } }, { promoteVar: { ref: \"$v\" } }");
+        PROMOTES_TOO_MUCH "So many variables cannot become values in one request."
+            "Each variable that becomes a value is one more for every loop and exit that it passes, and those are written as a whole each time; `promotedInputs` of `serverInfo.limits` says how much one request writes so. The edits after it that make values of variables count as suppressed."
+            "promoteVar of 300 variables that 1,000 loops write"
+            "Make values of fewer variables in one request, and of the others in those after it."
+            None;
         NO_ZERO "Nothing makes what the variable begins with."
             "A variable may be read before it is written, and there is no constant or operator for the zero of its type. `candidates` names the node that would take it."
             "{ addVar: { as: \"v\", function: \"f10\", type: \"box<i64>\" } }, { insertNode: { as: \"b\", op: \"var.get $v\", function: \"f10\" } }, { insertNode: { op: \"box.get<i64>\", inputs: [\"$b\"], function: \"f10\" } }, { promoteVar: { ref: \"$v\" } }"

@@ -50,6 +50,10 @@ use session::{Session, bare};
 /// it says of the rest is told.
 const MAX_ERRORS: usize = 200;
 
+/// The most inputs and parameters that the promotions of one request write. Each writes anew what the ones before gave to
+/// the same exits and loops, so that a few hundred variables in a thousand loops make hundreds of millions.
+pub const MOST_PROMOTED: usize = 20_000_000;
+
 /// A request that was carried out, before anyone has looked at types and scopes.
 #[derive(Clone, Debug)]
 pub struct Expanded {
@@ -167,6 +171,16 @@ pub fn expand(
     refs: &mut RefAllocator,
     edits: &[EditRequest],
 ) -> Result<Expanded, Refused> {
+    expand_within(program, refs, edits, MOST_PROMOTED)
+}
+
+/// The same with as much to promote.
+fn expand_within(
+    program: &Program,
+    refs: &mut RefAllocator,
+    edits: &[EditRequest],
+    promotable: usize,
+) -> Result<Expanded, Refused> {
     let fresh = refs.watermark();
     let mut session = Session {
         program: program.clone(),
@@ -176,6 +190,7 @@ pub fn expand(
         fresh,
         edit: 0,
         places: Vec::new(),
+        promotable: Some(promotable),
     };
     let (mut refused, mut touched, mut last) = (Refused::default(), Touched::default(), None);
     let mut rests = Vec::new();

@@ -19,6 +19,7 @@ use lmlang_ir::{
     node::MAX_PORTS,
 };
 
+use super::MOST_PROMOTED;
 use super::error::{Done, EditError, Fail, code};
 use super::inputs::PromoteVar;
 use super::session::{Session, wrong_kind};
@@ -77,7 +78,17 @@ impl Session<'_> {
             return Err(EditError { message, ..error }.into());
         };
         let Some(record) = self.body(function)?.variable(variable).cloned() else { return Ok(()) };
+        // That it was too much is told once.
+        let Some(left) = self.promotable else { return Err(Fail::Follows) };
         let plan = self.plan(function, variable)?;
+        self.promotable = left.checked_sub(written_anew(self.body(function)?, &plan));
+        if self.promotable.is_none() {
+            let message = format!(
+                "`{variable}` and the variables before it have more inputs written than `promotedInputs`, {MOST_PROMOTED}"
+            );
+            let error = EditError::new(code::PROMOTES_TOO_MUCH, &["ref"], message);
+            return Err(error.found(variable.to_string()).into());
+        }
         self.carry_out_promotion(Cell { function, variable, record, zero: None }, &plan)
     }
 
@@ -317,6 +328,13 @@ fn all_found(body: &Body, variable: VarRef, steps: &Steps) -> Done<()> {
         Some(other) => Err(refused(variable, other.node, "uses it outside of the function's code")),
         None => Ok(()),
     }
+}
+
+/// How many inputs and parameters a plan writes: what takes one more is written as a whole.
+fn written_anew(body: &Body, plan: &Plan) -> usize {
+    let given = plan.given.iter().filter_map(|(node, _)| body.node(*node));
+    let params = plan.params.iter().filter_map(|region| body.region(*region));
+    given.map(|node| node.inputs().len() + 1).chain(params.map(|region| region.params.len() + 1)).sum()
 }
 
 /// What a `var.set` writes.

@@ -27,6 +27,8 @@ pub(super) struct Session<'a> {
     /// The edit that is carried out, and where what the edits before brought stands in their texts.
     pub(super) edit: usize,
     pub(super) places: Vec<(usize, Places)>,
+    /// How many inputs and parameters promotions may still write; nothing once it was too much.
+    pub(super) promotable: Option<usize>,
 }
 
 /// The `$` and the parts of a text like `$x.then`, without them.

@@ -5,6 +5,7 @@ use super::*;
 use crate::apply::{apply_all, invert_all};
 
 mod laws;
+mod promoting;
 mod texts;
 
 const DEMO: &str = "module m#m1

@@ -211,6 +211,7 @@ impl Draft {
             fresh: session.fresh,
             edit: session.edit,
             places: Vec::new(),
+            promotable: None,
         };
         let function: FuncRef = draft.allocate(FuncRef::new)?;
         let region: RegionRef = draft.allocate_in(function, RegionRef::new)?;
