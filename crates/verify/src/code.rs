@@ -407,6 +407,11 @@ codes! {
         "type Tree = struct { left: Tree }"
         "Put the inner one into a `box` or an `option<box<..>>`."
         Some("type Tree = struct { left: option<box<Tree>> }");
+    TypeWithoutValues "TYPE_WITHOUT_VALUES" Error "V13" "a place for a value of a type that has none"
+        "Variables, globals, fields and what variants carry begin with the zero of their type, and `never` has no values."
+        "type Nothing = struct { none: never }"
+        "Take `unit`, which has one value, or an `option`, which may begin as `none`."
+        Some("type Nothing = struct { none: unit }");
     UnusedValue "UNUSED_VALUE" Warning "W" "a value that nobody uses"
         "The node has no effect and nobody uses its value."
         "func f (a: i32) -> (i32) {\n  x = add.i32 a, 1\n  return a\n}"

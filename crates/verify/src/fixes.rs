@@ -179,7 +179,8 @@ pub fn fixes(program: &Program, found: &Diagnostic) -> Vec<Fix> {
         | Code::InvariantMisplaced
         | Code::VariableInContract
         | Code::VariableUnassigned
-        | Code::TypeContainsItself => Vec::new(),
+        | Code::TypeContainsItself
+        | Code::TypeWithoutValues => Vec::new(),
     }
 }
 

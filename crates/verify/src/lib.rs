@@ -18,7 +18,7 @@
 //! * V10 regions and modules are trees (`regions`, `contracts`, `modules`)
 //! * V11 names and exports are unique, the start function is `() -> ()` (`modules`, `functions`, `storage`)
 //! * V12 contracts are boolean, effects stay within bounds (`sources`, `effects`)
-//! * V13 types are well-founded (`types`)
+//! * V13 types are well-founded, and what begins with the zero of a type has one (`types`)
 //! * warnings: unused values, unreachable code, unread variables, wide bounds (`unused`, `flow`, `variables`, `functions`)
 //!
 //! A finding hangs on one entity, and its rule reads that entity and a bounded neighbourhood, so that [`local`] can tell

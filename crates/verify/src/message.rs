@@ -93,6 +93,7 @@ impl Diagnostic {
             Code::VariableInContract => format!("{op} inside of a contract"),
             Code::EffectExceedsBound => format!("{op} needs the bound {found}: expected at most {expected}"),
             Code::TypeContainsItself => format!("{this} contains itself"),
+            Code::TypeWithoutValues => format!("{found} has no value that {this} could begin with"),
             Code::UnusedValue => format!("nobody uses the value of {op}"),
             Code::UnreachableCode => format!("{this} is never reached: {} does not pass on", words.beside()),
             Code::VariableNeverRead => format!("nobody reads {this}"),

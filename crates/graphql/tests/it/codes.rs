@@ -169,6 +169,7 @@ fn cases() -> Vec<(&'static str, Value)> {
         ),
         ("EFFECT_EXCEEDS_BOUND", add("func g () -> () pure { print \"x\"\n  return }")),
         ("TYPE_CONTAINS_ITSELF", add("type Tree = struct { left: Tree }")),
+        ("TYPE_WITHOUT_VALUES", add("type Nothing = struct { none: never }")),
     ];
     let texts = vec![
         ("SYNTAX", add("func g () -> () { return ")),

@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Fact, outside};
 use crate::findings::Index;
 use crate::rules::mentions::storage_word;
 use crate::rules::modules;
-use crate::rules::types::check_use;
+use crate::rules::types::{check_use, check_zero};
 
 /// Pages that 32 bits of address reach.
 const MAX_PAGES: u32 = 65_536;
@@ -35,6 +35,7 @@ pub(crate) fn check(
     match &storage.kind {
         StorageKind::Global { ty, mutable: _, initial } => {
             check_use(program, storage.module, ty, &|code| outside(code, of, None), out);
+            check_zero(ty, &|code| outside(code, of, None), out);
             let unfit = || outside(Code::GlobalInitial, of, None);
             match initial {
                 Initial::Const(value) => {

@@ -40,6 +40,39 @@ pub(crate) fn check_use(
     }
 }
 
+/// The type of a place that begins with the zero of its type: there is one.
+pub(crate) fn check_zero(ty: &Type, finding: &dyn Fn(Code) -> Diagnostic, out: &mut Vec<Diagnostic>) {
+    if zero_has_never(ty) {
+        out.push(finding(Code::TypeWithoutValues).finding(ty.clone()));
+    }
+}
+
+/// Tells whether the zero of a type would be, or contain, a value of `never`. Fields of nominal types have their own finding.
+fn zero_has_never(ty: &Type) -> bool {
+    let mut stack = vec![ty];
+    while let Some(part) = stack.pop() {
+        match part {
+            Type::Never => return true,
+            Type::FixedArray(of, length) if *length > 0 => stack.push(of),
+            Type::Box(of) => stack.push(of),
+            Type::Result(of) => stack.push(&of.0),
+            Type::FixedArray(..)
+            | Type::Scalar(_)
+            | Type::Unit
+            | Type::String
+            | Type::Bytes
+            | Type::Named(_)
+            | Type::Ptr(_)
+            | Type::Option(_)
+            | Type::Array(_)
+            | Type::Closure(_)
+            | Type::FuncRef
+            | Type::ExternRef => {}
+        }
+    }
+    false
+}
+
 /// Tells whether there is nothing in a type that could be wrong.
 fn is_simple(ty: &Type) -> bool {
     match ty {
@@ -101,6 +134,7 @@ pub(crate) fn check(
     modules::check_standing(program, of, Some(def.module), &def.name, out);
     for (index, ty) in def.part_types().into_iter().enumerate() {
         check_use(program, def.module, ty, &|code| outside(code, of, Some(index)), out);
+        check_zero(ty, &|code| outside(code, of, Some(index)), out);
     }
     let fields = def.fields().iter().map(|field| &field.name);
     let mut names = BTreeSet::new();

@@ -471,6 +471,11 @@ fn program() -> Vec<Case_> {
     let shape = b.fields(&[("one", Type::Named(one)), ("ok", Type::Box(Arc::new(Type::Named(two))))]);
     b.type_at(two, "Two", shape);
     all.push(case(Code::TypeContainsItself, b));
+
+    let mut b = Build::new();
+    let shape = b.fields(&[("none", Type::Never)]);
+    b.type_at(TypeRef::new(50).expect("in range"), "Nothing", shape);
+    all.push(case(Code::TypeWithoutValues, b));
     all
 }
 
