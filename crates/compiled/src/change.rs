@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use lmlang_interp::{Fault, Outcome, Run};
+use lmlang_interp::Run;
 
 use crate::compiler::{Compiler, nodes};
 use crate::refusal::Refusal;
-use crate::run::Start;
+use crate::run::{Start, is_too_large};
 use crate::unit::Unit;
 
 /// How a run is executed.
@@ -80,9 +80,4 @@ impl Change {
     pub fn start(&self) -> Start {
         self.start
     }
-}
-
-/// Whether a run ended at a function that the interpreter has no code for, which compiled code may well have.
-pub(crate) fn is_too_large(run: &Run) -> bool {
-    matches!(run.outcome(), Some(Outcome::Trapped { fault: Fault::TooLarge(_), .. }))
 }

@@ -48,7 +48,7 @@ impl Cost {
 
 /// From where to where something is kept.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct LiveRange {
     from: u64,
     to: u64,
 }
@@ -74,7 +74,7 @@ struct Walk<'f> {
     clock: u64,
     /// When the values of nodes and regions came to be.
     made: HashMap<u64, u64>,
-    kept: Vec<Kept>,
+    kept: Vec<LiveRange>,
     of_values: HashMap<Source, usize>,
     of_variables: HashMap<VarRef, usize>,
     /// How often each open region, with those inside, changes variables.
@@ -181,7 +181,7 @@ impl Walk<'_> {
             return;
         }
         let at = *self.of_values.entry(source).or_insert_with(|| {
-            self.kept.push(Kept { from, to: from });
+            self.kept.push(LiveRange { from, to: from });
             self.kept.len() - 1
         });
         self.kept[at].to = self.clock;
@@ -195,7 +195,7 @@ impl Walk<'_> {
     fn mentions(&mut self, variable: VarRef) {
         let from = self.loops.first().map_or(self.clock, |round| round.from);
         let at = *self.of_variables.entry(variable).or_insert_with(|| {
-            self.kept.push(Kept { from, to: from });
+            self.kept.push(LiveRange { from, to: from });
             self.kept.len() - 1
         });
         self.kept[at].to = self.clock;

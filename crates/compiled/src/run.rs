@@ -3,12 +3,11 @@
 use std::sync::mpsc::channel;
 use std::thread;
 
-use lmlang_interp::{Options, Outcome, Outside, Place, Run, RunResult};
+use lmlang_interp::{Fault, Options, Outcome, Outside, Place, Run, RunResult};
 use lmlang_ir::{FuncRef, Program, Value};
 use lmlang_wasm::{Counted, Metered};
 use wasmtime::{Instance, Store, UnknownImportError, Val};
 
-use crate::change::is_too_large;
 use crate::host::{Handles, Host, Line, Spent, Wanted, number};
 use crate::unit::Unit;
 use crate::values::{Values, argument, result};
@@ -33,6 +32,11 @@ impl Start {
         let (storage, values) = run.held();
         Start { peak: run.memory_peak(), storage, values }
     }
+}
+
+/// Whether a run ended at a function that the interpreter has no code for, which compiled code may well have.
+pub(crate) fn is_too_large(run: &Run) -> bool {
+    matches!(run.outcome(), Some(Outcome::Trapped { fault: Fault::TooLarge(_), .. }))
 }
 
 /// How a run ended.
