@@ -207,6 +207,18 @@ impl Cli {
     }
 }
 
+impl Command {
+    /// The command's name, if it lists what authors have done, records none itself, and is not told whose to list.
+    pub(crate) fn lists_all_authors(&self) -> Option<&'static str> {
+        match self {
+            Command::History(args) => args.lists_all_authors().then_some("history"),
+            Command::Graph(args) => args.lists_all_authors().then_some("graph search"),
+            Command::Watch(args) => args.lists_all_authors().then_some("watch"),
+            _ => None,
+        }
+    }
+}
+
 impl From<Color> for anstream::ColorChoice {
     fn from(color: Color) -> anstream::ColorChoice {
         match color {

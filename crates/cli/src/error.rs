@@ -334,6 +334,11 @@ pub(crate) enum Error {
         /// What was given.
         given: String,
     },
+    /// The command lists what authors have done, and records none itself.
+    #[error(
+        "`{0}` records no author, so `--author` chooses nothing: `--by NAME` lists what one author has done"
+    )]
+    NoAuthor(&'static str),
     /// Both sides of a merge are to be taken everywhere.
     #[error("`--ours` and `--theirs` cannot both be taken everywhere: name conflicts, as in `--theirs=n3`")]
     BothSides,
@@ -417,6 +422,7 @@ impl Error {
             | Error::CannotRun { .. }
             | Error::Command { .. }
             | Error::Target { .. }
+            | Error::NoAuthor(_)
             | Error::BothSides
             | Error::NoModule
             | Error::SameFile(_)
@@ -516,6 +522,7 @@ impl Error {
             | Error::CannotRun { .. }
             | Error::Command { .. }
             | Error::Target { .. }
+            | Error::NoAuthor(_)
             | Error::BothSides
             | Error::NoName
             | Error::NotConfirmed { .. }

@@ -34,6 +34,13 @@ enum Action {
     Run(values::Args),
 }
 
+impl Args {
+    /// Whether it lists nodes, whoever made them.
+    pub(crate) fn lists_all_authors(&self) -> bool {
+        matches!(&self.action, Action::Search(args) if args.by.is_none())
+    }
+}
+
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     match &args.action {
         Action::Search(args) => search::run(args, settings, output),

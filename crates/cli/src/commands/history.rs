@@ -39,6 +39,13 @@ pub(crate) struct Args {
     merged: bool,
 }
 
+impl Args {
+    /// Whether it lists revisions, whoever made them.
+    pub(crate) fn lists_all_authors(&self) -> bool {
+        self.by.is_none() && self.revision.is_none()
+    }
+}
+
 /// What a revision did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {

@@ -61,6 +61,11 @@ use crate::settings::Layers;
 
 /// Carries a command out.
 pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
+    if cli.author.is_some()
+        && let Some(command) = cli.command.lists_all_authors()
+    {
+        return Err(Error::NoAuthor(command));
+    }
     let flags = cli.flags();
     Layers::passed_over(&flags).iter().for_each(|told| say(format!("warning: {told}")));
     let layers = Layers::stack(&flags);

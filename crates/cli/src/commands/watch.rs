@@ -156,6 +156,11 @@ async fn watch(args: &Args, client: &Client, output: Output) -> Result<(), Error
 }
 
 impl Args {
+    /// Whether it tells what happens, whoever does it.
+    pub(crate) fn lists_all_authors(&self) -> bool {
+        self.by.is_empty()
+    }
+
     /// What is asked for behind a cursor.
     fn request(&self, program: Option<&str>, cursor: Option<&str>) -> Value {
         if self.findings {

@@ -51,7 +51,7 @@ pub(crate) struct Args {
     finding: Option<String>,
     /// Made or changed by this author.
     #[arg(long, value_name = "NAME")]
-    by: Option<String>,
+    pub(super) by: Option<String>,
     /// Made or changed after this revision.
     #[arg(long, value_name = "REVISION")]
     since: Option<String>,
