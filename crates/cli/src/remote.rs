@@ -12,6 +12,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use lmlang_graphql::schema::wasm::{GivenModule, ImportRequest};
 use lmlang_graphql::transport::{Actor, ActorKind};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::error::Error;
@@ -217,14 +218,12 @@ struct Sent<'s> {
     body: Bytes,
 }
 
+/// What does not stand in a path or a query as it is.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// A text as part of a path or a query.
-fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let each = text.bytes().map(|byte| match plain(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    });
-    each.collect()
+fn encoded(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, ENCODED)
 }
 
 async fn whole(answer: Response<Incoming>) -> Result<Vec<u8>, hyper::Error> {
@@ -247,7 +246,7 @@ mod tests {
 
     #[test]
     fn names_are_encoded() {
-        assert_eq!(encoded("a b?é/r~1"), "a%20b%3F%C3%A9%2Fr~1");
+        assert_eq!(encoded("a b?é/r~1").to_string(), "a%20b%3F%C3%A9%2Fr~1");
     }
 
     #[tokio::test]

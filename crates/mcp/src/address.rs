@@ -1,37 +1,21 @@
 //! Addresses of resources, and how texts stand in them.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
 /// How all of them begin.
 pub(crate) const SCHEME: &str = "lmlang://";
 
+/// What does not stand in an address as it is: a cursor keeps its colon.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
+
 /// A text as part of an address.
 pub(crate) fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte);
-    let each = text.bytes().map(|byte| match plain(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    });
-    each.collect()
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 /// The text of a part of an address.
 pub(crate) fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -42,6 +26,15 @@ mod tests {
     fn names_survive_the_way_through_an_address() {
         for name in ["shop", "a b/c%d?é", "r7:120", "%", "%zz"] {
             assert_eq!(decoded(&encoded(name)), name);
+        }
+        assert_eq!(encoded("r7:120 b?é/~"), "r7:120%20b%3F%C3%A9%2F~");
+    }
+
+    /// A sign is no digit.
+    #[test]
+    fn what_is_not_encoded_stays() {
+        for text in ["%", "%4", "%zz", "%+f", "100%"] {
+            assert_eq!(decoded(text), text);
         }
     }
 }

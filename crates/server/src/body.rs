@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, StatusCode, Uri, header};
 use futures_util::StreamExt;
 use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::transport::Params;
+use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 
 use crate::config::Config;
@@ -160,14 +161,7 @@ fn too_large(limit: Limit, actual: usize) -> Unreadable {
 
 /// Says whether what is encoded by `%` is text; decoding would replace what is not.
 fn is_utf8(query: &str) -> bool {
-    let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-    let (mut bytes, mut rest) = (Vec::with_capacity(query.len()), query.as_bytes());
-    while let [first, after @ ..] = rest {
-        let decoded = (*first == b'%').then(|| after.get(..2).and_then(hex)).flatten();
-        bytes.push(decoded.unwrap_or(*first));
-        rest = if decoded.is_some() { &after[2..] } else { after };
-    }
-    std::str::from_utf8(&bytes).is_ok()
+    percent_decode_str(query).decode_utf8().is_ok()
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

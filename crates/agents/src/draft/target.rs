@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lmlang_engine::BoxFuture;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use serde_json::Value;
 
 /// A request to a Manager, as its interface has it.
@@ -149,16 +150,12 @@ pub trait DraftTarget: Send + Sync {
     fn ask<'a>(&'a self, ask: &'a Ask) -> BoxFuture<'a, Result<Answer, Unreachable>>;
 }
 
+/// What does not stand in a path as it is.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// A name as a part of a path.
-fn encoded(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+fn encoded(name: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(name, ENCODED)
 }
 
 #[cfg(test)]
