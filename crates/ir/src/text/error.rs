@@ -254,7 +254,10 @@ pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Vec<Str
     let given: Vec<char> = given.chars().take(LONGEST).collect();
     let limit = (given.len() / 3).max(usize::from(given.len() > 1));
     let mut found: Vec<(usize, &str)> = names
-        .filter(|name| name.len().abs_diff(given.len()) <= limit + 2)
+        .filter(|name| {
+            let letters = name.chars().take(given.len() + limit + 1).count();
+            letters.abs_diff(given.len()) <= limit
+        })
         .filter_map(|name| Some((distance(&given, name, limit)?, name)))
         .collect();
     found.sort_unstable();
@@ -302,4 +305,30 @@ fn distance(given: &[char], name: &str, limit: usize) -> Option<usize> {
         before = std::mem::replace(&mut row, next);
     }
     row.last().copied().filter(|distance| *distance <= limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    fn check(given: &str, names: &[&str], expect: &[&str]) {
+        assert_eq!(nearest(given, names.iter().copied()), expect, "{given}");
+    }
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        check("lenght", &["length", "width", "len"], &["length"]);
+        check("cat", &["cart", "at", "cut", "rat", "dog"], &["at", "cart", "cut"]);
+        check("x", &["y"], &[]);
+        check("", &["y"], &[]);
+        check(&"a".repeat(10_000), &["a", "b"], &[]);
+    }
+
+    /// A name has as many letters in any script, whatever bytes they take.
+    #[test]
+    fn letters_are_counted_not_bytes() {
+        check("数据流表", &["数据流图", "数据库"], &["数据流图"]);
+        check("größe", &["grösse", "größer"], &["größer"]);
+        check("naive", &["naïve"], &["naïve"]);
+    }
 }
