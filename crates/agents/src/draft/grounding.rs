@@ -225,29 +225,11 @@ fn unknown<'a>(
     }
 }
 
-/// The known name that is nearest, if one is near.
+/// The known name that is nearest, if one is near; case is no difference.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Option<String> {
-    let lower = name.to_ascii_lowercase();
-    let distance = |other: &String| distance(&lower, &other.to_ascii_lowercase());
-    let near = known.map(|other| (distance(other), other)).min();
-    near.filter(|(distance, _)| *distance <= lower.chars().count().div_ceil(3))
-        .map(|(_, other)| other.clone())
-}
-
-/// How many letters are to be changed to come from one name to another.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.chars().take(64).enumerate() {
-        let mut before = row[0];
-        row[0] = line + 1;
-        for (column, letter_there) in other.iter().enumerate() {
-            let changed = before + usize::from(letter != *letter_there);
-            before = row[column + 1];
-            row[column + 1] = changed.min(before + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
+    let known: BTreeMap<String, &String> = known.map(|known| (known.to_ascii_lowercase(), known)).collect();
+    let near = lmlang_ir::text::nearest(&name.to_ascii_lowercase(), known.keys().map(String::as_str));
+    near.first().map(|near| known[near].clone())
 }
 
 /// SQL in which words like `user` are names, as columns of streams have them.
@@ -361,6 +343,10 @@ mod tests {
 
     #[test]
     fn what_there_is_not_is_told() {
+        check(
+            "SELECT ID, aomunt FROM Orders",
+            &["UNKNOWN_STREAM: there is no stream `Orders` at line 1 column 24, near orders"],
+        );
         check(
             "SELECT id FROM ordrs",
             &["UNKNOWN_STREAM: there is no stream `ordrs` at line 1 column 16, near orders"],
