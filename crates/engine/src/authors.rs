@@ -7,6 +7,7 @@ use lmlang_history::Edit;
 use lmlang_history::log::{Header, RevisionKind};
 use lmlang_ir::NodeRef;
 use lmlang_store::{HistoryFilter, Stretch};
+use uuid::Uuid;
 
 use crate::branches::Way;
 use crate::engine::{Engine, OpenProgram};
@@ -25,6 +26,15 @@ pub struct ChangedNodes {
     pub since: u64,
     /// Only what was made or changed by authors of this name.
     pub author: Option<String>,
+}
+
+/// By whom entries are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Maker<'a> {
+    /// Authors of a name.
+    Author(&'a str),
+    /// Steps of a run.
+    Run(Uuid),
 }
 
 /// Entries read at a time.
@@ -64,14 +74,15 @@ impl Engine {
         let mut parts = vec![Part { stretches, ways: vec![way], within: None }];
         let mut found = HashSet::new();
         while let Some(part) = parts.pop() {
-            for number in self.entries_by(open, what.author.as_deref(), &part.stretches).await? {
+            let author = what.author.as_deref().map(Maker::Author);
+            for number in self.entries_by(open, author, &part.stretches).await? {
                 found.extend(part.counted(&self.edits(open, number).await?));
             }
             let Some(author) = &what.author else { continue };
             for merge in self.merges(open, &part.stretches).await? {
                 let here = merge.actor.name == *author;
                 let (stretches, way) = self.brought_in(open, &merge, &part.ways).await?;
-                let theirs = self.has_entries_by(open, author, &stretches).await?
+                let theirs = self.has_entries_by(open, Maker::Author(author), &stretches).await?
                     || !self.merges(open, &stretches).await?.is_empty();
                 if !here && !theirs {
                     continue;
@@ -118,32 +129,33 @@ impl Engine {
         Ok((way.beyond(&known), way))
     }
 
-    /// Whether authors of a name have made entries in stretches, other than merges.
+    /// Whether somebody has made entries in stretches, other than merges, undo and redo.
     pub(crate) async fn has_entries_by(
         &self,
         open: &OpenProgram,
-        author: &str,
+        maker: Maker<'_>,
         stretches: &[Stretch],
     ) -> Result<bool, Error> {
-        Ok(!self.entries_by(open, Some(author), stretches).await?.is_empty())
+        Ok(!self.entries_by(open, Some(maker), stretches).await?.is_empty())
     }
 
-    /// The entries of stretches by authors of a name, but for those that have the work of others: merges, undo and redo; of
+    /// The entries of stretches by somebody, but for those that have the work of others: merges, undo and redo; of
     /// everybody with all of them.
     async fn entries_by(
         &self,
         open: &OpenProgram,
-        author: Option<&str>,
+        maker: Option<Maker<'_>>,
         stretches: &[Stretch],
     ) -> Result<Vec<u64>, Error> {
-        let actors = match author {
-            Some(author) => Some(self.store().actors_named(author).await?),
-            None => None,
+        let (actors, run) = match maker {
+            Some(Maker::Author(author)) => (Some(self.store().actors_named(author).await?), None),
+            Some(Maker::Run(run)) => (None, Some(run)),
+            None => (None, None),
         };
         let is_own = |kind: &RevisionKind| *kind != RevisionKind::Merge && !kind.goes_along_line();
-        let of_kind = |kind: &RevisionKind| author.is_none() || is_own(kind);
+        let of_kind = |kind: &RevisionKind| maker.is_none() || is_own(kind);
         let kinds = RevisionKind::ALL.into_iter().filter(of_kind).map(records::to_kind).collect();
-        let filter = HistoryFilter { kinds, actors, ..HistoryFilter::default() };
+        let filter = HistoryFilter { kinds, actors, run, ..HistoryFilter::default() };
         self.numbers(open, filter, stretches).await
     }
 

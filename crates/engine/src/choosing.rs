@@ -7,6 +7,7 @@ use lmlang_history::log::{Header, RevisionKind};
 use uuid::Uuid;
 
 use crate::ancestry::Headers;
+use crate::authors::Maker;
 use crate::branches::{Tip, Way};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -33,6 +34,15 @@ impl Which {
         match self {
             Which::Newest(_, count) | Which::TakenBack(_, count) => *count,
             Which::Revisions(_) | Which::Author(_) | Which::Run(_) => usize::MAX,
+        }
+    }
+
+    /// Who has made what is asked for, if it is asked for by that.
+    pub(crate) fn maker(&self) -> Option<Maker<'_>> {
+        match self {
+            Which::Author(author) | Which::Newest(author, _) => Some(Maker::Author(author)),
+            Which::Run(run) => Some(Maker::Run(*run)),
+            Which::Revisions(_) | Which::TakenBack(..) => None,
         }
     }
 
@@ -131,20 +141,20 @@ impl Engine {
         Err(Error::bad_request(format!("r{number} is no revision that the content of `{branch}` is made of")))
     }
 
-    /// The newest merge of a line, newest first, that brought something by an author in and was not taken back.
+    /// The newest merge of a line, newest first, that brought something by somebody in and was not taken back.
     pub(crate) async fn merged_of(
         &self,
         open: &OpenProgram,
         tip: &Tip,
         line: &[Arc<Header>],
-        author: &str,
+        maker: Maker<'_>,
     ) -> Result<Option<u64>, Error> {
         let (known, gone) = ([self.way(open, tip.revision.entry.number).await?], taken_back(line));
         let is_merge =
             |header: &&Arc<Header>| header.kind == RevisionKind::Merge && !gone.contains(&header.number);
         for merge in line.iter().filter(is_merge) {
             let (stretches, _) = self.brought_in(open, merge, &known).await?;
-            if self.has_entries_by(open, author, &stretches).await? {
+            if self.has_entries_by(open, maker, &stretches).await? {
                 return Ok(Some(merge.number));
             }
         }

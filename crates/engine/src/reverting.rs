@@ -234,13 +234,11 @@ impl Engine {
             which => which.choose(&line),
         };
         if asked.is_empty() {
-            let merge = match &request.which {
-                Which::Author(author) | Which::Newest(author, _) => {
-                    self.merged_of(open, tip, &line, author).await?
-                }
-                Which::Revisions(_) | Which::Run(_) | Which::TakenBack(..) => None,
+            let merge = match request.which.maker() {
+                Some(maker) => self.merged_of(open, tip, &line, maker).await?,
+                None => None,
             };
-            return Ok(Err(request.nothing() + &came_with(merge)));
+            return Ok(Err(request.nothing() + &request.came_with(merge)));
         }
         let nothing = request.nothing_of(&asked);
         for number in asked.clone() {
@@ -356,11 +354,6 @@ fn rested_on(header: &Header) -> Collision {
     Collision::plain(format!("r{number}"), kind::RESTED_ON, message)
 }
 
-/// Where an author's work is to be found that cannot be taken back by itself.
-fn came_with(merge: Option<u64>) -> String {
-    merge.map_or_else(String::new, |merge| format!(": theirs came with the merge r{merge}, which can be"))
-}
-
 /// The error of a request that goes further back than is looked.
 fn too_far(span: usize) -> Error {
     Error::Limit { which: "revertedSpan", limit: MOST as u64, actual: span as u64 }
@@ -374,6 +367,18 @@ impl RevertRequest {
             Some(number) => format!("r{number} was taken back on `{branch}` already"),
             None => format!("all of these revisions were taken back on `{branch}` already"),
         }
+    }
+
+    /// Where the work is to be found that cannot be taken back by itself.
+    fn came_with(&self, merge: Option<u64>) -> String {
+        let Some(merge) = merge else { return String::new() };
+        let (what, can_be) = match &self.which {
+            Which::Run(_) => ("its work", "can be taken back"),
+            Which::Revisions(_) | Which::Author(_) | Which::Newest(..) | Which::TakenBack(..) => {
+                ("theirs", "can be")
+            }
+        };
+        format!(": {what} came with the merge r{merge}, which {can_be}")
     }
 
     fn nothing(&self) -> String {

@@ -8,6 +8,7 @@ use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, DbBackend, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
     QuerySelect, Select,
 };
+use uuid::Uuid;
 
 use crate::actors::ActorKey;
 use crate::entity::{heads, log};
@@ -28,6 +29,8 @@ pub struct HistoryFilter {
     pub kinds: Vec<EntryKind>,
     /// Only entries by these actors.
     pub actors: Option<Vec<ActorKey>>,
+    /// Only entries that a step of this run has made.
+    pub run: Option<Uuid>,
     /// Only entries in whose edits one of these can stand: those of older ones are packed and not looked into. Empty for all.
     pub mentioning: Vec<Vec<u8>>,
 }
@@ -367,6 +370,9 @@ impl Store {
         }
         if let Some(actors) = &filter.actors {
             query = query.filter(log::Column::Actor.is_in(actors.iter().map(|actor| actor.0)));
+        }
+        if let Some(run) = filter.run {
+            query = query.filter(log::Column::Run.eq(run));
         }
         if !filter.mentioning.is_empty() {
             let packed = Condition::any().add(log::Column::Packed.is_not_null());

@@ -1,7 +1,7 @@
 //! Taking back what a flow's run has made.
 
 use lmlang_engine::{
-    Arrival, Call, OpenProgram, Outcome, Proposal, RevertRequest, Reverted, Selector, Which,
+    Arrival, Call, MergeRequest, OpenProgram, Outcome, Proposal, RevertRequest, Reverted, Selector, Which,
 };
 use lmlang_history::log::{Header, Origin, RevisionKind};
 use lmlang_history::request::{AddText, EditRequest, ReplaceText};
@@ -29,9 +29,13 @@ fn by(run: Uuid, step: u64) -> Call {
 }
 
 async fn edit(fixture: &Fixture, edit: EditRequest, call: &Call) {
+    edit_on("main", fixture, edit, call).await;
+}
+
+async fn edit_on(branch: &str, fixture: &Fixture, edit: EditRequest, call: &Call) {
     let proposal = Proposal {
         program: Selector::Name("shop".to_owned()),
-        branch: "main".to_owned(),
+        branch: branch.to_owned(),
         base: None,
         edits: vec![edit],
         dry_run: false,
@@ -114,4 +118,38 @@ async fn what_a_run_has_made_is_taken_back_with_what_rests_on_it() {
     // A revert is taken back by reverting it, not with the run that made it.
     let other = revert(&fixture, &open, OTHER, true, &call()).await;
     assert_eq!(plan(&other), [vec![3], vec![], vec![6, 7]]);
+}
+
+#[tokio::test]
+async fn the_merge_is_told_that_brought_in_what_a_run_has_made() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    fixture.engine.create_branch(&open, "feature", None, &by(RUN, 1)).await.unwrap(); // r2
+    edit_on("feature", &fixture, body("price", "7"), &by(RUN, 2)).await; // r3
+    edit(&fixture, new("fee", "1"), &call()).await; // r4
+    let merge = MergeRequest {
+        from: "feature".to_owned(),
+        into: "main".to_owned(),
+        resolutions: Vec::new(),
+        expected_head: None,
+        dry_run: false,
+    };
+    let merged = fixture.engine.merge(&open, &merge, &call()).await.unwrap(); // r5
+    assert!(matches!(merged, Arrival::Made { committed: true, .. }), "{merged:?}");
+
+    let reason = async |run: Uuid| match revert(&fixture, &open, run, true, &call()).await.arrival {
+        Arrival::Nothing(reason) => reason,
+        other => panic!("{other:?}"),
+    };
+    let nothing = |run: Uuid| format!("the content of `main` has nothing by the run R-{run}");
+    let came = ": its work came with the merge r5, which can be taken back";
+    assert_eq!(reason(RUN).await, nothing(RUN) + came);
+    assert_eq!(reason(OTHER).await, nothing(OTHER));
+
+    // One that was taken back is none.
+    let which = Which::Revisions(vec!["r5".to_owned()]);
+    let back = RevertRequest { branch: "main".to_owned(), which, expected_head: None, dry_run: false };
+    let taken = fixture.engine.revert(&open, &back, &call()).await.unwrap(); // r6
+    assert!(matches!(taken.arrival, Arrival::Made { committed: true, .. }), "{taken:?}");
+    assert_eq!(reason(RUN).await, nothing(RUN));
 }

@@ -69,11 +69,13 @@ async fn history_is_paged_newest_first_and_filtered() {
     let other = fixture.store.actor_key(&grace).await.unwrap();
     assert_eq!(fixture.store.actor(other).await.unwrap(), Some(grace));
     assert_eq!(fixture.store.actors_named("grace").await.unwrap(), [other]);
+    let run = Uuid::now_v7();
     for seq in 2..=20 {
         let kind = if seq % 5 == 0 { EntryKind::Checkpoint } else { EntryKind::Edit };
         let actor = if seq % 2 == 0 { other } else { fixture.actor };
         let branch = u32::from(seq > 15);
-        fixture.append(program, Entry { kind, actor, branch, ..fixture.edit(seq) }).await.unwrap();
+        let origin = (seq % 7 == 0).then_some(Origin { run, step: seq });
+        fixture.append(program, Entry { kind, actor, branch, origin, ..fixture.edit(seq) }).await.unwrap();
     }
     let list = async |filter: HistoryFilter, limit| {
         let page = fixture.store.history(program, &filter, limit).await.unwrap();
@@ -92,6 +94,10 @@ async fn history_is_paged_newest_first_and_filtered() {
     assert_eq!(list(by_other, 9).await, (vec![20, 18, 16], 3));
     let nobody = HistoryFilter { actors: Some(Vec::new()), ..Default::default() };
     assert_eq!(list(nobody, 9).await, (vec![], 0));
+    let by_run = HistoryFilter { run: Some(run), ..Default::default() };
+    assert_eq!(list(by_run, 9).await, (vec![14, 7], 2));
+    let by_no_run = HistoryFilter { run: Some(Uuid::now_v7()), ..Default::default() };
+    assert_eq!(list(by_no_run, 9).await, (vec![], 0));
 
     for (after, expected) in [(0, &[5, 10, 15, 20][..]), (10, &[15, 20])] {
         let marks = fixture.store.marks(program, after).await.unwrap();
