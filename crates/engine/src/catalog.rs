@@ -469,6 +469,9 @@ impl Engine {
         let name = open.info().name.clone();
         let bytes = name.len();
         open.tell(Event::Program { name, change, time: now.0 }, bytes);
+        if change == Change::Removed {
+            open.timeline.gone().cancel();
+        }
     }
 }
 

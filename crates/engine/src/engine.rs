@@ -106,6 +106,13 @@ impl OpenProgram {
         free.unwrap_or_else(|| name.to_owned())
     }
 
+    /// The error of whoever goes on with a program that was deleted since it was opened.
+    pub fn deleted(&self) -> Option<Error> {
+        let given = self.timeline.id().to_string();
+        let gone = Error::NotFound { what: "program", given, candidates: Vec::new(), retired: true };
+        self.timeline.gone().is_cancelled().then_some(gone)
+    }
+
     /// Tells subscribers, those of this program and those of all; `bytes` is what the event takes, about.
     pub(crate) fn tell(&self, event: Event, bytes: usize) {
         self.timeline.tell(event, bytes);

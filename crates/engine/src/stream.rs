@@ -52,7 +52,7 @@ const STEPS: usize = 256;
 
 impl Engine {
     /// Runs a function and streams its trace; the last batch says how it ended. Pauses when the receiver is dropped or
-    /// takes nothing for a while.
+    /// takes nothing for a while, and for good when the program is deleted.
     pub async fn stream(
         &self,
         open: &OpenProgram,
@@ -168,6 +168,8 @@ impl Engine {
         }
         let fuel = known.as_ref().map(|report| report.result.fuel_used);
         let level = simulation.request.trace;
+        let gone = simulation.open.timeline.gone();
+        reader.gone = gone.clone();
         let mut shown = Shown { cursor: from, end: End::All };
         if level != TraceLevel::None
             && let Some(mut trace) = Trace::of(&self.start(simulation)?, level, fuel)
@@ -188,7 +190,7 @@ impl Engine {
                 let Reader { sender, place, pulse, .. } = &mut reader;
                 let mut left = |steps: u64| {
                     pulse.beat(sender, || shown.silent(steps));
-                    sender.is_closed() || simulation.is_cancelled()
+                    sender.is_closed() || simulation.is_cancelled() || gone.is_cancelled()
                 };
                 let timeout = simulation.request.bounds.timeout(self.limits());
                 let report = self.run_to_end(simulation, place, timeout, &mut left)?;
@@ -213,9 +215,9 @@ impl Engine {
         report
     }
 
-    /// Leaves a simulation to its next reader, unless it has ended.
+    /// Leaves a simulation to its next reader, unless it has ended or nobody finds it any more.
     fn pause(&self, simulation: &Arc<Simulation>) {
-        if simulation.report().is_none() {
+        if simulation.report().is_none() && !simulation.open.timeline.gone().is_cancelled() {
             self.record_later(simulation);
         }
     }
@@ -335,6 +337,8 @@ pub(crate) struct Reader {
     closing: CancellationToken,
     /// Ends what it reads before its time.
     cancelled: CancellationToken,
+    /// Cancelled when the program of what it reads is deleted.
+    gone: CancellationToken,
     pulse: Pulse,
 }
 
@@ -362,11 +366,13 @@ impl Reader {
     pub(crate) fn new(engine: &Engine, sender: mpsc::Sender<Batch>, place: Place, pulse: Duration) -> Reader {
         let pulse = Pulse { every: pulse, last: Instant::now() };
         let (runtime, closing) = (Handle::current(), engine.closing().clone());
-        Reader { sender, place, runtime, closing, cancelled: CancellationToken::new(), pulse }
+        let (cancelled, gone) = (CancellationToken::new(), CancellationToken::new());
+        Reader { sender, place, runtime, closing, cancelled, gone, pulse }
     }
 
     fn has_gone(&self) -> bool {
-        self.sender.is_closed() || self.closing.is_cancelled() || self.cancelled.is_cancelled()
+        let over = [&self.closing, &self.cancelled, &self.gone];
+        self.sender.is_closed() || over.into_iter().any(CancellationToken::is_cancelled)
     }
 
     /// Says that the run goes on, if nothing has been said for a while.
@@ -383,12 +389,13 @@ impl Reader {
             Err(TrySendError::Full(batch)) => batch,
         };
         self.place.rest();
-        let Reader { sender, runtime, closing, cancelled, .. } = self;
+        let Reader { sender, runtime, closing, cancelled, gone, .. } = self;
         runtime.block_on(async {
             tokio::select! {
                 sent = tokio::time::timeout(PATIENCE, sender.send(batch)) => matches!(sent, Ok(Ok(()))),
                 () = closing.cancelled() => false,
                 () = cancelled.cancelled() => false,
+                () = gone.cancelled() => false,
             }
         })
     }

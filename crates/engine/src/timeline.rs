@@ -195,6 +195,8 @@ pub struct Timeline {
     /// Where the events of all programs go.
     feed: Feed,
     used: AtomicU64,
+    /// Cancelled when the program is deleted.
+    gone: CancellationToken,
 }
 
 /// Waits until what was submitted is stored.
@@ -240,6 +242,7 @@ impl Timeline {
             events: Live::new(limits.events_in_memory, limits.event_bytes_in_memory),
             feed: engine.0.feed.clone(),
             used: AtomicU64::new(0),
+            gone: CancellationToken::new(),
         });
         let weak = Arc::downgrade(&timeline);
         engine.spawn_publisher(|quiet| publish(weak, queued, quiet));
@@ -259,6 +262,11 @@ impl Timeline {
 
     pub(crate) fn use_at(&self, count: u64) {
         self.used.store(count, Ordering::Relaxed);
+    }
+
+    /// Cancelled when the program is deleted, for what would go on without it.
+    pub(crate) fn gone(&self) -> &CancellationToken {
+        &self.gone
     }
 
     /// The program's row in the catalogue.

@@ -46,6 +46,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let Some(of) = simulation.interactive() else { return Ok(()) };
         let (mut changes, mut cursor) = (of.standing.subscribe(), from);
+        let gone = simulation.open.timeline.gone();
         loop {
             let standing = Arc::clone(&changes.borrow_and_update());
             let mut skipped = 0;
@@ -74,6 +75,7 @@ impl Engine {
                         Err(_) => return Ok(()),
                     },
                     () = sender.closed() => return Ok(()),
+                    () = gone.cancelled() => return Ok(()),
                     () = tokio::time::sleep(LOOK) => {
                         // Its program may be gone, or its time over.
                         if self.opened(simulation.open.timeline.id()).is_none()

@@ -349,7 +349,8 @@ impl Simulation {
         &self.simulation
     }
 
-    fn standing(&self) -> Option<Arc<engine::InteractiveState>> {
+    /// Where it stands, if it is one that somebody moves.
+    pub(crate) fn standing(&self) -> Option<Arc<engine::InteractiveState>> {
         self.view.engine().interactive_state(&self.simulation)
     }
 

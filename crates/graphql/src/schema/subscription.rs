@@ -86,7 +86,8 @@ impl Subscription {
         Ok(planned(context, up_to_error(events)))
     }
 
-    /// Runs a function while subscribed and streams its trace, then completes.
+    /// Runs a function while subscribed and streams its trace, then completes. When the program is deleted meanwhile, that
+    /// ends with `NOT_FOUND`, and so does `simulation` of such a run.
     async fn simulate(
         &self,
         context: &Context<'_>,

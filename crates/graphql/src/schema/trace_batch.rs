@@ -15,6 +15,7 @@ use tokio::sync::mpsc::Receiver;
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object, rows, word};
 use crate::error::{ApiError, Code};
 use crate::schema::defaults::{Int, Or};
+use crate::schema::failure::fail;
 use crate::schema::ids::GlobalId;
 use crate::schema::natural::natural;
 use crate::schema::run_outcome::{Outcome, ended};
@@ -133,7 +134,7 @@ impl Wanted {
     ) -> impl Stream<Item = Result<TraceBatch>> {
         let patience = (self.latency / 4).max(LEAST);
         let operators = Operators::default();
-        let printer = Printer { simulation, batches, operators, rest: None, patience, most };
+        let printer = Printer { simulation, batches, operators, rest: None, over: false, patience, most };
         stream::unfold(printer, |mut printer| async move {
             let batch = printer.next().await?;
             Some((batch, printer))
@@ -147,6 +148,8 @@ struct Printer {
     operators: Operators,
     /// What is left of the batch that is being sent.
     rest: Option<Rest>,
+    /// Whether it was told how the run ended, or why it is told no further.
+    over: bool,
     /// How long the steps of one part are printed.
     patience: Duration,
     /// Bytes of text in one part, about.
@@ -164,7 +167,7 @@ impl Printer {
         let mut rest = match self.rest.take() {
             Some(rest) => rest,
             None => {
-                let mut last = self.batches.recv().await?;
+                let Some(mut last) = self.batches.recv().await else { return self.cut_short() };
                 Rest { steps: std::mem::take(&mut last.steps).into_iter().peekable(), last }
             }
         };
@@ -191,8 +194,19 @@ impl Printer {
         Some(self.shown(batch, steps))
     }
 
-    fn shown(&self, batch: engine::Batch, steps: Vec<TraceStep>) -> Result<TraceBatch> {
+    /// Why a run is told no further, if its program is gone. What somebody moves has no end that could be missing.
+    fn cut_short(&mut self) -> Option<Result<TraceBatch>> {
+        if self.over || self.simulation.standing().is_some() {
+            return None;
+        }
+        let error = self.simulation.inner().open.deleted()?;
+        self.over = true;
+        Some(Err(fail(error).into()))
+    }
+
+    fn shown(&mut self, batch: engine::Batch, steps: Vec<TraceStep>) -> Result<TraceBatch> {
         let report = batch.report.as_deref();
+        self.over = report.is_some();
         Ok(TraceBatch {
             simulation_id: GlobalId::Simulation(self.simulation.inner().id).to_string().into(),
             cursor: Count(batch.cursor),

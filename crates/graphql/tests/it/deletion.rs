@@ -184,3 +184,55 @@ async fn what_happened_to_a_deleted_program_can_still_be_looked_at() {
     assert_eq!(of_gone[3], change);
     assert_eq!(of_gone[1..], of_kept[1..]);
 }
+
+#[tokio::test]
+async fn a_run_that_is_streamed_ends_with_its_program() {
+    let world = with_two_programs().await;
+    let endless = "module e
+func endless (n: i64) -> () pure {
+  loop L (i: i64 = n) {
+    continue L (add.i64 i, 1)
+  }
+  unreachable
+}
+";
+    world.create("endless", endless).await;
+    // One waits for its reader, one runs without anything to show.
+    let mut streams = Vec::new();
+    for trace in ["NODES", "NONE"] {
+        let run = format!(
+            r#"subscription {{ simulate(
+                input: {{programId: "endless", function: "e::endless", run: {{
+                    args: [0], recordTrace: {trace}, tier: INTERPRETER, limits: {{fuel: 9007199254740991, timeoutMs: 60000}}
+                }}}},
+                batch: {{maxEvents: 10}}
+            ) {{ simulationId status }} }}"#
+        );
+        let mut batches = world.stream(&run, json!({}));
+        let first = soon(batches.next()).await.expect("it runs")["data"]["simulate"].take();
+        assert_eq!(first["status"], "RUNNING", "{first}");
+        streams.push((first["simulationId"].clone(), batches));
+    }
+    delete(&world, &json!("endless")).await;
+    for (id, mut batches) in streams {
+        let last = soon(async {
+            loop {
+                let batch = batches.next().await.expect("it says why it ends");
+                if !batch["errors"].is_null() {
+                    return batch;
+                }
+            }
+        });
+        let last = last.await;
+        let error = &last["errors"][0]["extensions"];
+        assert_eq!(
+            (&error["code"], &error["data"]["retired"]),
+            (&json!("NOT_FOUND"), &json!(true)),
+            "{last}"
+        );
+        assert_eq!(soon(batches.next()).await, None);
+        let again = "subscription($id: ID!) { simulation(id: $id) { status } }";
+        let answer = soon(world.stream(again, json!({ "id": id })).next()).await.expect("it is refused");
+        assert_eq!(answer["errors"][0]["extensions"]["code"], "NOT_FOUND", "{answer}");
+    }
+}
