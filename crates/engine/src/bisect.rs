@@ -97,6 +97,8 @@ impl Engine {
         case: &Arc<Case>,
         (good, bad): (&str, &str),
     ) -> Result<Bisected, Error> {
+        self.hear_of(open, good).await?;
+        self.hear_of(open, bad).await?;
         let (good, bad) = (self.named(open, good).await?, self.named(open, bad).await?);
         let way = self.way(open, bad.number).await?;
         if good.number >= bad.number || !way.holds(&good) {

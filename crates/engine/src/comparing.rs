@@ -71,6 +71,8 @@ impl Engine {
         let record = match self.answered::<Record>(call).await? {
             Some(record) => record,
             None => {
+                self.hear_of(open, from).await?;
+                self.hear_of(open, to).await?;
                 let (from, to) = (self.named(open, from).await?, self.named(open, to).await?);
                 let record = Record { from: from.number, to: to.number };
                 self.answer(open, call, &record).await?;

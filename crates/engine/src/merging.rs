@@ -136,7 +136,7 @@ impl Engine {
 
     async fn sides(&self, open: &OpenProgram, head: &Head, request: &MergeRequest) -> Result<Sides, Error> {
         let into = self.tip(open, head, &request.into).await?;
-        let from = self.revision(open, Some(&request.from)).await?;
+        let from = self.revision_heard_of(open, &request.from).await?;
         let expected = match &request.expected_head {
             Some(expected) => Some(self.named(open, expected).await?),
             None => None,

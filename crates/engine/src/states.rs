@@ -29,9 +29,19 @@ impl Engine {
         Ok(entries)
     }
 
-    /// The revision that a caller names, or the head.
+    /// The revision that a caller names, or the head. Not for whoever has the writer.
     pub async fn revision(&self, open: &OpenProgram, at: Option<&str>) -> Result<Arc<Revision>, Error> {
         let Some(at) = at else { return Ok(open.timeline.head().main.revision.clone()) };
+        self.hear_of(open, at).await?;
+        self.revision_heard_of(open, at).await
+    }
+
+    /// The revision that a caller names, if this process has heard of the name.
+    pub(crate) async fn revision_heard_of(
+        &self,
+        open: &OpenProgram,
+        at: &str,
+    ) -> Result<Arc<Revision>, Error> {
         let number = self.number_of(open, at).await?;
         self.state(open, number).await?.ok_or_else(|| unknown(open, at))
     }
@@ -42,10 +52,35 @@ impl Engine {
         self.content_header(open, number).await?.ok_or_else(|| unknown(open, at))
     }
 
-    /// The header of the entry that a caller names, whether or not it changes the content. Builds no state.
+    /// The header of the entry that a caller names, whether or not it changes the content. Builds no state. Not for whoever
+    /// has the writer.
     pub async fn entry_named(&self, open: &OpenProgram, at: &str) -> Result<Arc<Header>, Error> {
+        self.hear_of(open, at).await?;
         let number = self.number_of(open, at).await?;
         self.header(open, number).await?.ok_or_else(|| unknown(open, at))
+    }
+
+    /// Takes in what other processes did, where nothing here has the name that a caller gives: one of them may have given it a
+    /// moment ago. Not for whoever has the writer.
+    pub(crate) async fn hear_of(&self, open: &OpenProgram, at: &str) -> Result<(), Error> {
+        if self.store().is_alone() {
+            return Ok(());
+        }
+        let Ok(name) = at.parse::<RevisionName>() else { return Ok(()) };
+        let heard = match &name.base {
+            // Those are come to when they are looked for.
+            Base::Number(_) => true,
+            Base::Hash(digits) => {
+                let (first, last) = hashes_from(digits);
+                let found = self.store().newest_with_hash(open.timeline.key(), first.0, last.0).await?;
+                found.is_none_or(|number| number <= open.timeline.head().last)
+            }
+            Base::Named(name) => {
+                let head = open.timeline.head();
+                name == MAIN || head.branches.get(name).is_some() || head.checkpoints.get(name).is_some()
+            }
+        };
+        if heard { Ok(()) } else { self.catch_up(open).await }
     }
 
     async fn number_of(&self, open: &OpenProgram, at: &str) -> Result<u64, Error> {

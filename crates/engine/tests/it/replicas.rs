@@ -308,6 +308,37 @@ async fn what_one_has_named_the_others_know_when_they_change_something() {
     there.close().await;
 }
 
+/// What one has named, the others know by that name when they look at it, and by the hash of what it is.
+#[tokio::test]
+async fn what_one_has_named_the_others_know_when_they_look_at_it() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let open = fixture.create("shop", TEXT).await;
+    let (here, there) = (&fixture.engine, fixture.replica().await);
+    let open_there = there.find(&Selector::Name("shop".to_owned())).await.unwrap();
+    for round in 0..10 {
+        let branch = format!("draft{round}");
+        let begun = here.create_branch(&open, &branch, None, &call()).await.unwrap();
+        let found = there.revision(&open_there, Some(&branch)).await.unwrap();
+        assert_eq!(found.entry.number, begun.head.entry.number);
+
+        let checkpoint = format!("then{round}");
+        let made = here.create_checkpoint(&open, &checkpoint, Some("main"), &call()).await.unwrap();
+        let entry = there.entry_named(&open_there, &checkpoint).await.unwrap();
+        assert_eq!(entry.number, made.revision);
+
+        let made = apply(here, adds(&format!("a{round}")), &call()).await;
+        let here_now = here.revision(&open, Some(&format!("r{made}"))).await.unwrap();
+        let found = there.revision(&open_there, Some(&here_now.entry.root_hash.to_string())).await.unwrap();
+        assert_eq!(found.entry.number, made);
+    }
+    let unknown = there.revision(&open_there, Some("nobodys")).await.err();
+    assert!(matches!(unknown, Some(Error::NotFound { what: "revision", .. })), "{unknown:?}");
+    there.close().await;
+}
+
 /// Whoever asks a replica right after another has answered is not told of what was before.
 #[tokio::test]
 async fn a_refusal_is_about_the_newest_head() {
