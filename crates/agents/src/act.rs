@@ -85,7 +85,7 @@ impl Act {
 }
 
 fn definition() -> Definition {
-    Definition::new("act", 1, "Carries out a task on the entities, one small step at a time.")
+    Definition::new("act", 1, "Carries out a task on entities and programs, one small step at a time.")
         .node(
             NodeSpec::task("parse_goal", &["plan_step"], "Reads the task: goal, constraints, hints, plan.")
                 .at_most(STEPS),

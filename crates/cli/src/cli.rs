@@ -19,6 +19,8 @@ use crate::settings::{Flags, Secret};
     version,
     disable_help_subcommand = true,
     propagate_version = true,
+    // Apart from those of a command, which would stand between them.
+    next_help_heading = "Global options",
     after_help = "Exit codes: `lmlang help exit-codes`. Settings: `lmlang config show --origin`."
 )]
 pub(crate) struct Cli {
@@ -143,7 +145,7 @@ pub(crate) enum Command {
     Graphql(graphql::Args),
     /// Begin durable runs of flows, answer what they ask, and look at what they did.
     Flow(flow::Args),
-    /// Have a task carried out on the entities; exits with 7 when it asks and there is no terminal.
+    /// Have a task carried out on entities and programs; exits with 7 when it asks and there is no terminal.
     Act(act::Args),
     /// Talk about a pipeline, a program or tasks, or with a flow of your own, line by line.
     Chat(chat::Args),

@@ -567,6 +567,9 @@ impl Error {
         match self.code() {
             "UNAUTHENTICATED" => Some("a command shows the token of `LMLANG_TOKEN` or `--token`"),
             "DATABASE_HELD" => Some("`--wait 30` waits for it, 30 seconds at most"),
+            "CANNOT_LISTEN" if matches!(self, Error::Server(_)) => {
+                Some("`--listen` takes another address; with port 0 one that is free")
+            }
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! `lmlang act`: has a task carried out on the entities.
+//! `lmlang act`: has a task carried out on entities and programs.
 
 use chrono::TimeDelta;
 use serde_json::{Map, Value, json};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::client::{Client, Page, with_client};
 use crate::duration::duration;
@@ -38,12 +38,12 @@ pub(crate) struct Args {
 /// What to do with flows and their runs.
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// List the flows that can be run, or show one as a picture.
+    /// List the flows that can be run, or the nodes of one and what it is started with.
     List {
         /// The flow to show, by name.
         flow: Option<String>,
-        /// In which language the picture is.
-        #[arg(long, value_enum, default_value_t)]
+        /// How its nodes are shown.
+        #[arg(long, value_enum, default_value_t, requires = "flow")]
         picture: Picture,
     },
     #[command(flatten)]
@@ -202,8 +202,9 @@ enum Standing {
     Cancelled,
 }
 
-const FLOWS: &str =
-    "query { flows { name version doc definitionHash nodes { name kind targets doc } dot mermaid } }";
+const FLOWS: &str = "query { flows {
+  name version doc definitionHash inputSchema nodes { name kind targets doc } dot mermaid
+} }";
 
 const INPUT: &str = "query($id: ID!) { flow(id: $id) { inputSchema } }";
 
@@ -463,7 +464,24 @@ fn list(flow: Option<&str>, picture: Picture, settings: &Settings, output: Outpu
             columns(&nodes.iter().map(row).collect::<Vec<_>>())
         }
     })?;
+    if picture == Picture::Nodes {
+        say(input_fields(&found["inputSchema"]));
+    }
     Ok(Exit::Success)
+}
+
+/// The fields that a flow is started with, of the schema of its input.
+fn input_fields(schema: &Value) -> String {
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let fields = schema["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str);
+    let optional: Vec<&str> = fields.filter(|field| !required.contains(field)).collect();
+    let told: Vec<String> = [("required", required), ("optional", optional)]
+        .into_iter()
+        .filter(|(_, fields)| !fields.is_empty())
+        .map(|(kind, fields)| format!("{kind} input: {}", fields.join(", ")))
+        .collect();
+    if told.is_empty() { "no input".to_owned() } else { told.join("; ") }
 }
 
 async fn find(client: &Client, run: &str) -> Result<Run, Error> {

@@ -24,7 +24,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// Make a token and print it: this once, for only a hash of it is kept. From the first one on, every request to a
-    /// server of the database needs one.
+    /// server of the database needs one: let that be one of your own, with `--scope admin`.
     Create {
         /// The author of what is done with it.
         name: String,

@@ -137,6 +137,16 @@ fn a_public_address_needs_tokens_or_leave() {
 }
 
 #[test]
+fn an_address_that_is_taken_is_told_with_a_way_out() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    let other = Place::new();
+    let told = other.fails(&["serve", "--listen", &server.address], 1, "CANNOT_LISTEN");
+    assert!(told.contains("`--listen` takes another address") && told.contains(&server.address), "{told}");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
 fn what_is_refused_is_logged_with_its_request_and_without_its_secret() {
     let place = Place::new();
     // As much as there is to say.
