@@ -278,7 +278,7 @@ pub struct AddEdge {
     pub replace: Or<No>,
 }
 
-/// Orders nodes.
+/// Moves a node behind another one, or into a region of it: an edge of control from that one to it.
 #[derive(Clone, Debug, InputObject)]
 pub struct AddControlEdge {
     /// The node that comes first, or that owns the region.

@@ -156,8 +156,8 @@ impl Mutation {
         nullable(Box::pin(cataloguing::delete(context, input)).await)
     }
 
-    /// Applies a change set, all or nothing, verifies what it touches and appends a revision; so does one that changes
-    /// nothing, whose counts in `changed` are zero.
+    /// Applies a change set, all or nothing, verifies what it touches and appends a revision. One that leaves everything as it
+    /// is appends none, and is answered `unchanged`; except under an `idempotencyKey`, whose record the revision is.
     async fn propose_edit(
         &self,
         context: &Context<'_>,

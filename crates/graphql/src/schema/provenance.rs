@@ -19,11 +19,11 @@ use crate::transport::budget;
 pub enum ActorKind {
     /// A person.
     Human,
-    /// A model.
+    /// An agent: a model that calls tools.
     Agent,
-    /// A program of someone else's.
+    /// Another program: what a caller without a token is, unless it says otherwise.
     Tool,
-    /// A flow of ours.
+    /// A run of a flow.
     Flow,
     /// The server itself.
     System,

@@ -259,7 +259,7 @@ impl Query {
     async fn simulation(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "Its id, as `simulate` tells it.")] id: ID,
+        #[graphql(desc = "Its id, `S-` and a UUID, as `startSimulation` and `simulate` tell it.")] id: ID,
     ) -> Option<Result<Simulation>> {
         let engine = context.data_unchecked::<Engine>();
         nullable(match id.parse() {
@@ -325,7 +325,11 @@ impl Query {
     }
 
     /// A run of a flow.
-    async fn run(&self, context: &Context<'_>, #[graphql(desc = "Its id.")] id: ID) -> Option<Result<Run>> {
+    async fn run(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Its id, `R-` and a UUID.")] id: ID,
+    ) -> Option<Result<Run>> {
         nullable(Box::pin(run::one(context, &id)).await)
     }
 
@@ -391,11 +395,11 @@ impl Query {
         })
     }
 
-    /// A session.
+    /// A session: a conversation with a flow, or other runs of it that belong together.
     async fn session(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "Its id.")] id: ID,
+        #[graphql(desc = "Its id, `T-` and a UUID.")] id: ID,
     ) -> Option<Result<Session>> {
         let engine = context.data_unchecked::<Engine>();
         nullable(match crate::schema::flows::session_id(&id) {

@@ -302,7 +302,7 @@ pub struct Answered {
 /// Somebody has answered before; nothing has changed.
 #[derive(Clone, SimpleObject)]
 pub struct AlreadyAnswered {
-    /// How.
+    /// What was decided then, which holds.
     decision: Decision,
 }
 
