@@ -35,7 +35,7 @@ pub mod work;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use lmlang_redact::Policy;
@@ -51,6 +51,9 @@ use crate::flows::told::Passing;
 
 /// Nodes that are executed at the same moment, over all runs.
 pub(crate) const NODES_AT_ONCE: usize = 64;
+
+/// A time that does not come.
+const NEVER: i64 = i64::MAX;
 
 /// What is passed on without being stored, for readers that are slow: who misses some of it misses words that come again
 /// with the node's end.
@@ -72,6 +75,9 @@ pub(crate) struct Flows {
     tended: Mutex<HashMap<Uuid, i64>>,
     /// Notified when the scheduler may have something to do earlier than it thinks.
     sooner: Notify,
+    /// When the scheduler looks next, as far as it thinks. While it looks this is never, so that nothing is missed that it may have
+    /// passed already.
+    next_look: AtomicI64,
     /// Changes when an entry of any journal was stored by this process.
     stored: watch::Sender<u64>,
     passing: broadcast::Sender<Passing>,
@@ -95,6 +101,7 @@ impl Flows {
             scheduled: AtomicBool::new(false),
             tended: Mutex::default(),
             sooner: Notify::new(),
+            next_look: AtomicI64::new(NEVER),
             stored: watch::Sender::new(0),
             passing: broadcast::Sender::new(PASSING),
             nodes: Semaphore::new(NODES_AT_ONCE),
@@ -155,6 +162,15 @@ impl Flows {
         self.scheduled.load(Ordering::SeqCst)
     }
 
+    /// Has the scheduler look again for a run that something is to be done about at a time, if it would look later. The clock may
+    /// have been set meanwhile.
+    fn look_by(&self, at: Option<i64>, now: i64) {
+        let planned = self.next_look.load(Ordering::SeqCst);
+        if now >= planned || at.is_some_and(|at| at < planned) {
+            self.sooner.notify_one();
+        }
+    }
+
     /// Whether this is the time at which a run is gone on with; it is none from then on.
     fn is_time(&self, run: Uuid, at: i64) -> bool {
         let mut tended = self.tended();
@@ -193,5 +209,33 @@ impl Engine {
 impl std::fmt::Debug for Flows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Flows").field("live", &self.live().len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    /// What rests until later than the scheduler looks anyway costs it nothing, and what ended nothing either.
+    #[test]
+    fn the_scheduler_is_told_of_what_comes_sooner() {
+        let check = |planned: i64, at: Option<i64>, now: i64, expect: bool| {
+            let flows = Flows::new(Uuid::nil());
+            flows.next_look.store(planned, Ordering::SeqCst);
+            flows.look_by(at, now);
+            let told = flows.sooner.notified().now_or_never().is_some();
+            assert_eq!(told, expect, "planned {planned}, at {at:?}, now {now}");
+        };
+        check(50, Some(40), 10, true);
+        check(50, Some(50), 10, false);
+        check(50, Some(60), 10, false);
+        check(50, None, 10, false);
+        // It looks at this moment, and may have passed the run already.
+        check(NEVER, Some(60), 10, true);
+        check(NEVER, None, 10, false);
+        // The clock was set.
+        check(50, None, 50, true);
     }
 }

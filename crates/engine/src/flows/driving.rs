@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::flows::NEVER;
 use crate::flows::attempt::{Within, broke_off};
 use crate::flows::code::{FlowCode, Halt, LetGo, failure};
 use crate::flows::live::{By, LEASE, LiveRun, child_id};
@@ -27,7 +28,7 @@ use crate::flows::work::Work;
 /// The longest sleep of the scheduler: another process may have left a run behind, or the clock been set.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
-/// The longest sleep where other processes execute runs too.
+/// The longest sleep where other processes execute runs too, or where a run that is due could not be gone on with.
 const LONGEST_SLEEP_BESIDE_OTHERS: Duration = Duration::from_secs(5);
 
 /// Runs that are gone on with at a time, by one look.
@@ -74,6 +75,7 @@ impl Engine {
             tracing::error!(%error, "runs that nobody waits for could not be looked for");
         }
         loop {
+            self.0.flows.next_look.store(NEVER, Ordering::SeqCst);
             let pause = match self.go_on_with_due().await {
                 Ok(pause) => pause,
                 Err(error) => {
@@ -81,6 +83,8 @@ impl Engine {
                     LONGEST_SLEEP_BESIDE_OTHERS
                 }
             };
+            let next = self.now().saturating_add(i64::try_from(pause.as_micros()).unwrap_or(NEVER));
+            self.0.flows.next_look.store(next, Ordering::SeqCst);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = self.0.flows.sooner.notified() => {}
@@ -105,7 +109,7 @@ impl Engine {
         let passed_over = self.0.flows.stuck().len() + self.0.flows.live().len();
         let most = AT_A_TIME + passed_over as u64;
         let due = self.store().due_runs(self.0.flows.me, Timestamp(now), most).await?;
-        let mut begun = 0_u64;
+        let (mut begun, mut failed) = (0_u64, false);
         for run in due {
             if begun >= AT_A_TIME {
                 break;
@@ -117,9 +121,10 @@ impl Engine {
             if let Err(error) = self.go_on(run).await {
                 tracing::warn!(%run, %error, "a run cannot be gone on with");
                 self.leave_if_stuck(run, &error).await;
+                failed = true;
             }
         }
-        let longest = match self.store().is_alone() {
+        let longest = match self.store().is_alone() && !failed {
             true => LONGEST_SLEEP,
             false => LONGEST_SLEEP_BESIDE_OTHERS,
         };

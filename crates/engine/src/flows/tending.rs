@@ -21,9 +21,9 @@ impl Engine {
     /// Sees to it that a run that was let go is looked at again when its time comes: that of a node, of a question, or of the
     /// whole run.
     pub(crate) async fn rest(&self, live: &LiveRun) {
-        self.look_again(live).await;
-        self.0.flows.sooner.notify_one();
+        let again = self.look_again(live).await;
         let wake = live.machine.lock().await.wake();
+        self.0.flows.look_by(wake.into_iter().chain(again).min(), self.now());
         if let Some(at) = wake {
             self.tend(live.id, at);
         }
@@ -37,18 +37,20 @@ impl Engine {
         }
     }
 
-    /// Notes when a run that waits for others is looked at again, should nobody tell that they have ended.
-    async fn look_again(&self, live: &LiveRun) {
+    /// Notes when a run that waits for others is looked at again, should nobody tell that they have ended, and answers it.
+    async fn look_again(&self, live: &LiveRun) -> Option<i64> {
         let waits = {
             let machine = live.machine.lock().await;
             !machine.has_ended() && machine.subs().next().is_some()
         };
-        if waits {
-            let at = Timestamp(self.now().saturating_add(LOOKS_AGAIN));
-            if let Err(error) = self.store().wake_run(live.id, at).await {
-                tracing::warn!(run = %live.id, %error, "a run that waits could not be noted");
-            }
+        if !waits {
+            return None;
         }
+        let at = self.now().saturating_add(LOOKS_AGAIN);
+        if let Err(error) = self.store().wake_run(live.id, Timestamp(at)).await {
+            tracing::warn!(run = %live.id, %error, "a run that waits could not be noted");
+        }
+        Some(at)
     }
 
     /// Goes on with a run at a time, where nobody looks for those that are due, unless it is to be gone on with before.
