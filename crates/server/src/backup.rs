@@ -4,7 +4,7 @@ use std::io;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -13,29 +13,24 @@ use lmlang_graphql::schema::access;
 use lmlang_graphql::transport::{Grant, RequestId};
 
 use crate::admission;
+use crate::answering::{named, outside, refused_to, request_id, status};
 use crate::body::{self, Unreadable};
 use crate::caller::Who;
 use crate::config::Pieces;
-use crate::http::{REQUEST_ID, outside, refused_to, request_id, status};
 use crate::negotiate::Form;
 use crate::state::Shared;
 
 /// Answers a request to `/backup`: what is wanted comes as JSON, so that no page of another site can ask unasked.
 pub(crate) async fn backup(State(state): State<Shared>, request: Request) -> Response {
     let id = request_id(request.headers());
-    let mut response = match request.method() == Method::POST {
+    let response = match request.method() == Method::POST {
         true => answer(&state, request, &id).await,
         false => {
             let allow = [(header::ALLOW, "POST")];
             (StatusCode::METHOD_NOT_ALLOWED, allow, "use POST\n").into_response()
         }
     };
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Ok(id) = HeaderValue::from_str(&id.0) {
-        headers.insert(REQUEST_ID, id);
-    }
-    response
+    named(response, &id)
 }
 
 async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {

@@ -9,8 +9,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use lmlang_graphql::error::{ApiError, Code};
 
+use crate::answering::{named, refused, request_id};
 use crate::config::Config;
-use crate::http::{REQUEST_ID, refused, request_id};
 use crate::negotiate::{self, Form};
 use crate::state::Shared;
 
@@ -26,11 +26,7 @@ pub(crate) async fn check(State(state): State<Shared>, request: Request, next: N
             let error = ApiError::new(Code::Forbidden, reason).data(data);
             // Whoever takes none of our forms gets one all the same: it is about what else the request says.
             let form = negotiate::form(request.headers()).unwrap_or(Form::Json);
-            let mut response = refused(form, StatusCode::FORBIDDEN, error, &id);
-            if let Ok(id) = HeaderValue::from_str(&id.0) {
-                response.headers_mut().insert(REQUEST_ID, id);
-            }
-            response
+            named(refused(form, StatusCode::FORBIDDEN, error, &id), &id)
         }
     }
 }

@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use crate::admission;
+use crate::answering::{outside, refused, refused_to, unmade};
 use crate::body::{self, Unreadable};
 use crate::caller::{self, Who};
-use crate::http::{outside, refused, refused_to, unmade};
 use crate::negotiate::{self, Form};
 use crate::state::Shared;
 

@@ -2,9 +2,11 @@
 //!
 //! It carries requests to an [`Executor`](lmlang_graphql::transport::Executor) and answers back, and decides nothing
 //! about programs. [`bind`] takes the address, so that a caller knows it before anything is served; [`serve`] runs
-//! until its shutdown token is cancelled. Read `router` for what is served where, then `http` and `ws`.
+//! until its shutdown token is cancelled. Read `router` for what is served where, then `http` and `ws`; what
+//! answers have in common is in `answering`.
 
 mod admission;
+mod answering;
 mod assets;
 mod backup;
 mod body;

@@ -11,9 +11,9 @@ use lmlang_streams::manager::{Body, Refused, Request as Asked};
 use serde_json::Value;
 
 use crate::admission;
+use crate::answering::{named, outside, refused_to, request_id, status};
 use crate::body::{self, Unreadable};
 use crate::caller::{self, Who};
-use crate::http::{REQUEST_ID, outside, refused_to, request_id, status};
 use crate::negotiate::Form;
 use crate::state::Shared;
 
@@ -24,13 +24,8 @@ pub(crate) async fn manager(
     request: Request,
 ) -> Response {
     let id = request_id(request.headers());
-    let mut response = answer(&state, &path, request, &id).await;
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Ok(id) = HeaderValue::from_str(&id.0) {
-        headers.insert(REQUEST_ID, id);
-    }
-    response
+    let response = answer(&state, &path, request, &id).await;
+    named(response, &id)
 }
 
 async fn answer(state: &Shared, path: &str, request: Request, id: &RequestId) -> Response {

@@ -1,14 +1,14 @@
 //! The tools for agents over HTTP: `/mcp`, to the same callers as `/graphql`.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, Method, StatusCode};
 use axum::response::Response;
 use lmlang_graphql::transport::RequestId;
 
 use crate::admission;
+use crate::answering::{named, outside, record, refused_to, request_id};
 use crate::body::{self, Unreadable};
 use crate::caller::{self, Who};
-use crate::http::{REQUEST_ID, outside, record, refused_to, request_id};
 use crate::negotiate::Form;
 use crate::state::Shared;
 
@@ -22,13 +22,8 @@ pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// Answers a request to `/mcp`.
 pub(crate) async fn mcp(State(state): State<Shared>, request: Request) -> Response {
     let id = request_id(request.headers());
-    let mut response = answer(&state, request, &id).await;
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Ok(id) = HeaderValue::from_str(&id.0) {
-        headers.insert(REQUEST_ID, id);
-    }
-    response
+    let response = answer(&state, request, &id).await;
+    named(response, &id)
 }
 
 async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {

@@ -1,7 +1,7 @@
 //! Programs as WebAssembly modules, and modules as programs.
 
 use axum::extract::{Path, Query, Request, State};
-use axum::http::{HeaderValue, Method, Uri, header};
+use axum::http::{Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::schema::wasm::ModuleRequest;
@@ -9,8 +9,8 @@ use lmlang_graphql::transport::RequestId;
 use serde::Deserialize;
 
 use crate::admission;
+use crate::answering::{named, needs, outside, request_id, unmade};
 use crate::caller::Who;
-use crate::http::{REQUEST_ID, needs, outside, request_id, unmade};
 use crate::import;
 use crate::negotiate::Form;
 use crate::state::Shared;
@@ -31,18 +31,13 @@ pub(crate) async fn module(
     request: Request,
 ) -> Response {
     let id = request_id(request.headers());
-    let mut response = match *request.method() {
+    let response = match *request.method() {
         // The body of an answer to HEAD is left out by who sends it.
         Method::GET | Method::HEAD => answer(&state, program, request, &id).await,
         Method::POST => import::answer(&state, program, request, &id).await,
         _ => needs(Form::Json, "GET, POST", "a module needs GET or POST", &id),
     };
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Ok(id) = HeaderValue::from_str(&id.0) {
-        headers.insert(REQUEST_ID, id);
-    }
-    response
+    named(response, &id)
 }
 
 async fn answer(state: &Shared, program: String, request: Request, id: &RequestId) -> Response {

@@ -22,9 +22,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
+use crate::answering::{named, needs, outside, refused_to, request_id, status_of_path};
 use crate::body::{self, Unreadable};
 use crate::caller::{self, Who};
-use crate::http::{REQUEST_ID, needs, outside, refused_to, request_id};
 use crate::negotiate::{self, Form};
 use crate::state::Shared;
 use crate::{admission, running};
@@ -96,7 +96,7 @@ struct Refused(StatusCode, ApiError);
 pub(crate) async fn turn(State(state): State<Shared>, request: Request) -> Response {
     let id = request_id(request.headers());
     let answer = answer_turn(&state, request, &id).await;
-    named(answer, &id)
+    varied(answer, &id)
 }
 
 /// Answers a request to `/sessions/{id}/trace`.
@@ -107,17 +107,13 @@ pub(crate) async fn trace(
 ) -> Response {
     let id = request_id(request.headers());
     let answer = answer_trace(&state, &session, request, &id).await;
-    named(answer, &id)
+    varied(answer, &id)
 }
 
-fn named(mut response: Response, id: &RequestId) -> Response {
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::VARY, HeaderValue::from_static("accept"));
-    if let Ok(id) = HeaderValue::from_str(&id.0) {
-        headers.insert(REQUEST_ID, id);
-    }
-    response
+/// The form of an answer follows from what its caller accepts.
+fn varied(mut response: Response, id: &RequestId) -> Response {
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+    named(response, id)
 }
 
 /// Who calls, once they were let in.
@@ -425,8 +421,7 @@ fn first_error(answer: Answer) -> Refused {
     let Some(error) = answer.errors.into_iter().next() else { return internal(&"no answer") };
     let code = error.extensions["code"].as_str().unwrap_or_default();
     let code = Code::ALL.into_iter().find(|known| known.as_str() == code).unwrap_or(Code::Internal);
-    let status = if code == Code::NotFound { StatusCode::NOT_FOUND } else { crate::http::status(code) };
-    Refused(status, ApiError::new(code, error.message))
+    Refused(status_of_path(code), ApiError::new(code, error.message))
 }
 
 fn internal(error: &dyn std::fmt::Debug) -> Refused {

@@ -1,14 +1,14 @@
 //! What operators and monitors ask.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lmlang_graphql::error::Code;
 use lmlang_graphql::transport::RequestId;
 
 use crate::admission::{self, Outside};
+use crate::answering::{named, request_id};
 use crate::caller::Who;
-use crate::http::{REQUEST_ID, request_id};
 use crate::state::Shared;
 
 /// The process answers.
@@ -30,11 +30,7 @@ pub(crate) async fn ready(State(state): State<Shared>) -> impl IntoResponse {
 /// The metrics in the text format of Prometheus: counts over all programs, for whoever may read all of them.
 pub(crate) async fn metrics(State(state): State<Shared>, headers: HeaderMap) -> Response {
     let id = request_id(&headers);
-    let mut response = shown(&state, &headers, &id).await;
-    if let Ok(id) = HeaderValue::from_str(&id.0) {
-        response.headers_mut().insert(REQUEST_ID, id);
-    }
-    response
+    named(shown(&state, &headers, &id).await, &id)
 }
 
 async fn shown(state: &Shared, headers: &HeaderMap, id: &RequestId) -> Response {

@@ -11,9 +11,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
+use crate::answering::REQUEST_ID;
 use crate::caller::{AUTHOR, AUTHOR_KIND};
 use crate::config::Config;
-use crate::http::REQUEST_ID;
 use crate::import::KEY;
 use crate::state::Shared;
 use crate::{assets, backup, docs, gate, http, manager, mcp, modules, nl2pipeline, probes, ws};

@@ -9,8 +9,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use crate::admission::{self, Outside};
+use crate::answering::request_id;
 use crate::caller;
-use crate::http::request_id;
 use crate::slot::Slot;
 use crate::state::Shared;
 
