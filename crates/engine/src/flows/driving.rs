@@ -1,4 +1,4 @@
-//! Executing runs: one task for each, and one that looks for those about which something is to be done.
+//! Executing runs: one task for each.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,23 +16,16 @@ use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::flows::NEVER;
 use crate::flows::attempt::{Within, broke_off};
-use crate::flows::code::{FlowCode, Halt, LetGo, failure};
+use crate::flows::code::{Halt, LetGo, failure};
 use crate::flows::live::{By, LEASE, LiveRun, child_id};
 use crate::flows::moving::other_version;
 use crate::flows::starting::Given;
 use crate::flows::told::Passing;
 use crate::flows::work::Work;
 
-/// The longest sleep of the scheduler: another process may have left a run behind, or the clock been set.
-const LONGEST_SLEEP: Duration = Duration::from_secs(30);
-
-/// The longest sleep where other processes execute runs too, or where a run that is due could not be gone on with.
-const LONGEST_SLEEP_BESIDE_OTHERS: Duration = Duration::from_secs(5);
-
-/// Runs that are gone on with at a time, by one look.
-const AT_A_TIME: u64 = 256;
+/// The longest sleep: another process may have left a run behind, or the clock been set.
+pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
 /// Why a run is stopped that another one waited for.
 const ORPHANED: &str = "the run that waited for it has ended";
@@ -41,99 +34,10 @@ const ORPHANED: &str = "the run that waited for it has ended";
 const REST: Duration = Duration::from_millis(500);
 
 impl Engine {
-    /// Makes flows known: once, before callers come. Runs that somebody begins, answers or names go on, to their end; others wait
-    /// for a process that looks for them.
-    pub fn know_flows(&self, codes: impl IntoIterator<Item = Arc<dyn FlowCode>>) {
-        let codes = codes.into_iter().map(|code| (code.flow().name().to_owned(), code)).collect();
-        if self.0.flows.codes.set(codes).is_err() {
-            tracing::warn!("flows were made known twice");
-        }
-    }
-
-    /// Makes flows known, goes on with the runs of them that were left, and removes those that are old, if the limits say when
-    /// they are: once, before callers come.
-    pub fn run_flows(&self, codes: impl IntoIterator<Item = Arc<dyn FlowCode>>) {
-        self.know_flows(codes);
-        self.0.flows.scheduled.store(true, Ordering::SeqCst);
-        let engine = self.seeing_all();
-        self.spawn(async move { engine.schedule().await });
-        if self.limits().run_retention.is_some() {
-            let engine = self.seeing_all();
-            self.spawn(async move { engine.keep_removing().await });
-        }
-    }
-
     /// Goes on with a run that was left, if there is anything to do about it.
     pub async fn resume_run(&self, run: Uuid) -> Result<(), Error> {
         self.run_info(run).await?;
         self.seeing_all().go_on(run).await
-    }
-
-    /// Looks for runs about which something is to be done, for as long as the engine is open.
-    async fn schedule(&self) {
-        if let Err(error) = self.stop_orphans().await {
-            tracing::error!(%error, "runs that nobody waits for could not be looked for");
-        }
-        loop {
-            self.0.flows.next_look.store(NEVER, Ordering::SeqCst);
-            let pause = match self.go_on_with_due().await {
-                Ok(pause) => pause,
-                Err(error) => {
-                    tracing::error!(%error, "runs that are due could not be looked for");
-                    LONGEST_SLEEP_BESIDE_OTHERS
-                }
-            };
-            let next = self.now().saturating_add(i64::try_from(pause.as_micros()).unwrap_or(NEVER));
-            self.0.flows.next_look.store(next, Ordering::SeqCst);
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                () = self.0.flows.sooner.notified() => {}
-            }
-        }
-    }
-
-    /// Stops the runs whose waiting one ended when the process did, before it could stop them.
-    async fn stop_orphans(&self) -> Result<(), Error> {
-        for orphan in self.store().orphaned_runs().await? {
-            if let Err(error) = self.stop_run(orphan.id, &orphan.flow, Some(ORPHANED.to_owned())).await {
-                tracing::warn!(run = %orphan.id, %error, "a run could not be stopped");
-            }
-        }
-        Ok(())
-    }
-
-    /// Goes on with what is due, and answers when something is due next.
-    async fn go_on_with_due(&self) -> Result<Duration, Error> {
-        let now = self.now();
-        // Those that are at work are due as well, and would hide others.
-        let passed_over = self.0.flows.stuck().len() + self.0.flows.live().len();
-        let most = AT_A_TIME + passed_over as u64;
-        let due = self.store().due_runs(self.0.flows.me, Timestamp(now), most).await?;
-        let (mut begun, mut failed) = (0_u64, false);
-        for run in due {
-            if begun >= AT_A_TIME {
-                break;
-            }
-            if self.0.flows.live().contains_key(&run) || self.is_stuck(run).await? {
-                continue;
-            }
-            begun += 1;
-            if let Err(error) = self.go_on(run).await {
-                tracing::warn!(%run, %error, "a run cannot be gone on with");
-                self.leave_if_stuck(run, &error).await;
-                failed = true;
-            }
-        }
-        let longest = match self.store().is_alone() && !failed {
-            true => LONGEST_SLEEP,
-            false => LONGEST_SLEEP_BESIDE_OTHERS,
-        };
-        if begun >= AT_A_TIME {
-            return Ok(Duration::from_millis(1));
-        }
-        let next = self.store().next_wake(Timestamp(now)).await?;
-        let until = next.map(|next| u64::try_from(next.0.saturating_sub(self.now())).unwrap_or(0));
-        Ok(until.map_or(longest, |micros| Duration::from_micros(micros).min(longest)))
     }
 
     /// Has a run executed, if it is not already.
@@ -153,25 +57,6 @@ impl Engine {
                 Err(other_version(&live.flow))
             }
         }
-    }
-
-    /// A run whose trouble does not go away by itself is not looked at again before somebody does something about it.
-    async fn leave_if_stuck(&self, run: Uuid, error: &Error) {
-        if matches!(error, Error::Unsupported { .. } | Error::Damaged { .. })
-            && let Ok(Some(row)) = self.store().run(run).await
-        {
-            self.0.flows.stuck().insert(run, row.definition);
-        }
-    }
-
-    /// Whether a run cannot go on here. One that was moved since, by whichever process, is looked at again.
-    async fn is_stuck(&self, run: Uuid) -> Result<bool, Error> {
-        let Some(definition) = self.0.flows.stuck().get(&run).cloned() else { return Ok(false) };
-        let moved = self.store().run(run).await?.is_some_and(|row| row.definition != definition);
-        if moved {
-            self.0.flows.stuck().remove(&run);
-        }
-        Ok(!moved)
     }
 
     pub(crate) fn kick(&self, live: &Arc<LiveRun>) {
@@ -505,14 +390,24 @@ impl Engine {
             if is_cancelled && let Err(error) = self.store().rest_run(live.id).await {
                 tracing::warn!(run = %live.id, %error, "it is done again that a run has let go");
             }
-            let children = self.store().child_runs(live.id).await.unwrap_or_default();
-            for child in children.into_iter().filter(|child| child.standing.ended.is_none()) {
-                let by = live.flow.name();
-                if let Err(error) = self.stop_run(child.id, by, Some(ORPHANED.to_owned())).await {
-                    tracing::warn!(run = %child.id, %error, "a run could not be stopped");
+            let children = match self.store().child_runs(live.id).await {
+                Ok(children) => children,
+                Err(error) => {
+                    tracing::warn!(run = %live.id, %error, "runs that it waited for could not be looked for");
+                    return;
                 }
+            };
+            for child in children.into_iter().filter(|child| child.standing.ended.is_none()) {
+                self.stop_orphan(child.id, live.flow.name()).await;
             }
         })
+    }
+
+    /// Stops a run whose waiting one has ended.
+    pub(super) async fn stop_orphan(&self, run: Uuid, by: &str) {
+        if let Err(error) = self.stop_run(run, by, Some(ORPHANED.to_owned())).await {
+            tracing::warn!(%run, %error, "a run could not be stopped");
+        }
     }
 
     /// Waits until nobody executes a run in this process, and lets it go: nodes that are at work are broken off, as if the process
