@@ -189,6 +189,11 @@ impl Error {
         Error::NotFound { what, given: given.to_owned(), candidates, retired: false }
     }
 
+    /// Whether the same may be read a while later: the database is away.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Error::Storage(fault) if fault.may_pass())
+    }
+
     pub(crate) fn not_found(what: &'static str, given: impl Into<String>) -> Error {
         Error::NotFound { what, given: given.into(), candidates: Vec::new(), retired: false }
     }

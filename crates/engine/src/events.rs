@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TryRecvError;
 use uuid::Uuid;
 
+use crate::again::Again;
 use crate::cursor::{Cursor, no_cursor_of_program};
 use crate::edits::Outcome;
 use crate::engine::{Engine, OpenProgram};
@@ -125,7 +126,7 @@ impl Engine {
     /// The events of a program after a position of its log, without a gap; the last one is the deletion of the program.
     ///
     /// Old ones come from the log, new ones as they happen; a reader that falls behind reads the log again, so a slow
-    /// one costs bounded memory and misses nothing but refusals.
+    /// one costs bounded memory and misses nothing but refusals. While the database is away it waits.
     ///
     /// A place that the log has not come to is no cursor of it.
     pub async fn events(&self, open: &OpenProgram, after: Option<u64>) -> Result<Events, Error> {
@@ -200,16 +201,22 @@ impl Reader {
         if last.saturating_sub(self.seen) > READ_AGAIN {
             self.pass(Event::Gap { from: self.seen + 1, to: last - READ_AGAIN }).await?;
         }
+        let mut again = Again::default();
         while self.seen < last {
             let timeline = &self.open.timeline;
             let entries = match self.engine.entries_of(timeline.key(), self.seen, CHUNK).await {
                 Ok(entries) => entries,
-                Err(error) => {
-                    tracing::error!(program = %timeline.id(), %error, "events of a program could not be read");
-                    self.sender.send(Box::new(Err(error))).await.ok();
-                    return Err(Ended);
-                }
+                Err(error) => match again.after(error, &self.sender).await {
+                    Ok(()) => continue,
+                    Err(None) => return Err(Ended),
+                    Err(Some(error)) => {
+                        tracing::error!(program = %timeline.id(), %error, "events of a program could not be read");
+                        self.sender.send(Box::new(Err(error))).await.ok();
+                        return Err(Ended);
+                    }
+                },
             };
+            again.worked();
             // The log may have more by now: that is told when it is the head, so that who is told of an entry finds it.
             for entry in entries.into_iter().take_while(|entry| entry.number <= last) {
                 self.pass(Event::Entry(entry)).await?;

@@ -9,6 +9,7 @@ use lmlang_store::{Happened, Position, ProgramChangeKind, What};
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
+use crate::again::Again;
 use crate::config::Limits;
 use crate::cursor::{Cursor, ONE_PROGRAM, no_cursor_of_all};
 use crate::engine::Engine;
@@ -55,7 +56,7 @@ impl Engine {
     /// The events of all programs after a position, without a gap and without an end.
     ///
     /// They come in the order in which they were committed, those of programs that are gone by now included. A slow
-    /// reader costs bounded memory and misses nothing but refusals.
+    /// reader costs bounded memory and misses nothing but refusals. While the database is away it waits.
     ///
     /// A place that nothing has come to is no cursor.
     pub async fn all_events(&self, after: Option<Cursor>) -> Result<Events, Error> {
@@ -67,7 +68,7 @@ impl Engine {
             None => newest,
             Some(after) => self.place_of(after, newest).await?,
         };
-        let reader = Reader { engine: self.clone(), sender, seen, seal };
+        let reader = Reader { engine: self.clone(), sender, seen, seal, again: Again::default() };
         self.spawn(async move {
             // An error means that the reader has gone away, or that the store cannot be read.
             reader.follow(stored, refused).await.ok();
@@ -129,6 +130,7 @@ struct Reader {
     seen: Position,
     /// For one who may know of some programs only.
     seal: Option<Seal>,
+    again: Again,
 }
 
 /// The reader has gone away, or the store cannot be read.
@@ -158,16 +160,20 @@ impl Reader {
 
     /// Passes on all that is stored beyond what was seen.
     async fn catch_up(&mut self) -> Result<(), Ended> {
-        loop {
+        'chunks: loop {
             // Who may know of little is sent little, and would read all there is for nobody.
             if self.sender.is_closed() {
                 return Err(Ended);
             }
             let happened = match self.engine.store().happened(self.seen, CHUNK).await {
                 Ok(happened) => happened,
-                Err(fault) => return self.fail(fault.into()).await,
+                Err(fault) => {
+                    Box::pin(self.fail(fault.into())).await?;
+                    continue;
+                }
             };
             if happened.is_empty() {
+                self.again.worked();
                 return Ok(());
             }
             for Happened { position, program, what } in happened {
@@ -176,9 +182,13 @@ impl Reader {
                         self.seen = position;
                         self.pass(program, event).await?;
                     }
-                    Err(error) => return self.fail(error).await,
+                    Err(error) => {
+                        Box::pin(self.fail(error)).await?;
+                        continue 'chunks;
+                    }
                 }
             }
+            self.again.worked();
         }
     }
 
@@ -191,10 +201,17 @@ impl Reader {
         self.sender.send(Box::new(Ok(told))).await.map_err(|_| Ended)
     }
 
-    async fn fail(&self, error: Error) -> Result<(), Ended> {
-        tracing::error!(%error, "the events of all programs could not be read");
-        self.sender.send(Box::new(Err(error))).await.ok();
-        Err(Ended)
+    /// Waits until it may be tried again, unless it would fail again: that is told as the last.
+    async fn fail(&mut self, error: Error) -> Result<(), Ended> {
+        match self.again.after(error, &self.sender).await {
+            Ok(()) => Ok(()),
+            Err(None) => Err(Ended),
+            Err(Some(error)) => {
+                tracing::error!(%error, "the events of all programs could not be read");
+                self.sender.send(Box::new(Err(error))).await.ok();
+                Err(Ended)
+            }
+        }
     }
 }
 

@@ -5,11 +5,12 @@
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
 //! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`], `choosing` and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`],
-//! `feed` and `sealed`, [`simulate`], [`stream`] and `recall` for what subscribers get, [`ended`] for that in words, `places` for how runs share the processor, [`cases`], [`standing`] and `case_runner` for test cases,
+//! `feed`, `again` and `sealed`, [`simulate`], [`stream`] and `recall` for what subscribers get, [`ended`] for that in words, `places` for how runs share the processor, [`cases`], [`standing`] and `case_runner` for test cases,
 //! [`bisect`] and [`comparing`] for answers across revisions, [`flows`] for durable runs, [`entities`] and [`manager`] for what is kept beside programs, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go, [`backup`] for taking them elsewhere, [`grant`], [`tokens`] and [`keyring`] for what a caller
 //! may do.
 
+mod again;
 mod ancestry;
 mod authors;
 pub mod backup;

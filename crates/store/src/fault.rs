@@ -55,6 +55,24 @@ pub enum Fault {
     Refused(#[source] Arc<DbErr>),
 }
 
+impl Fault {
+    /// Whether it may pass by itself: the server is away, or the way to it, or others have what is needed.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Fault::Busy | Fault::Device(_) | Fault::ConnectionLost => true,
+            Fault::DiskFull
+            | Fault::ReadOnly
+            | Fault::Moved
+            | Fault::Damaged(_)
+            | Fault::Denied(_)
+            | Fault::Tls(_)
+            | Fault::Closed
+            | Fault::Row { .. }
+            | Fault::Refused(_) => false,
+        }
+    }
+}
+
 /// Why a write did not happen, as the writing connection sees it.
 #[derive(Debug, Clone)]
 pub(crate) enum Failure {

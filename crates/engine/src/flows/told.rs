@@ -12,6 +12,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+use crate::again::Again;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::cursor::{RunCursor, RunPlace};
@@ -183,7 +184,7 @@ struct Ended;
 impl Listener {
     async fn follow(mut self, mut passing: tokio::sync::broadcast::Receiver<Passing>) {
         let mut stored = self.engine.0.flows.stored.subscribe();
-        let mut held = None;
+        let (mut held, mut again) = (None, Again::default());
         loop {
             let count = *stored.borrow_and_update();
             // What was said before an entry was stored is told before it.
@@ -202,13 +203,17 @@ impl Listener {
                 }
             }
             match self.catch_up().await {
-                Ok(()) => {}
+                Ok(()) => again.worked(),
                 Err(Ok(Ended)) => return,
-                Err(Err(error)) => {
-                    tracing::error!(%error, "events of runs could not be read");
-                    self.sender.send(Err(error)).await.ok();
-                    return;
-                }
+                Err(Err(error)) => match Box::pin(again.after(error, &self.sender)).await {
+                    Ok(()) => continue,
+                    Err(None) => return,
+                    Err(Some(error)) => {
+                        tracing::error!(%error, "events of runs could not be read");
+                        self.sender.send(Err(error)).await.ok();
+                        return;
+                    }
+                },
             }
             if let Some(told) = held.take()
                 && self.pass(told).await.is_err()
