@@ -1,6 +1,6 @@
 //! Codes of errors, and how the process ends on them.
 
-use lmlang_engine::Error as EngineError;
+use lmlang_engine::{Error as EngineError, Fault};
 use lmlang_store::backup::Refusal;
 
 use crate::exit::Exit;
@@ -49,6 +49,7 @@ pub(crate) fn engine_code(error: &EngineError) -> &'static str {
         EngineError::Overloaded { .. } => "OVERLOADED",
         EngineError::TooMany { .. } => "RATE_LIMITED",
         EngineError::Unsupported { .. } => "UNSUPPORTED",
+        EngineError::Storage(Fault::Held) => "OVERLOADED",
         EngineError::Storage(_) => "STORAGE_UNAVAILABLE",
         EngineError::Unmergeable { .. } => "INTERNAL",
         EngineError::Damaged { .. } => "DAMAGED",

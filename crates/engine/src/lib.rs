@@ -138,5 +138,5 @@ pub use tokens::NewToken;
 pub use undo::{Arrival, Distance, Travel, Way};
 pub use values::Values;
 
-pub use lmlang_store::{CasePlace, InterruptFilter, InterruptStanding, RunFilter, RunStatus};
+pub use lmlang_store::{CasePlace, Fault, InterruptFilter, InterruptStanding, RunFilter, RunStatus};
 pub use lmlang_wasm::Progress;

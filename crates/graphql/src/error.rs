@@ -80,7 +80,7 @@ impl Code {
         Code::ALL.into_iter().find(|code| code.as_str() == text)
     }
 
-    /// Says whether the same request can succeed when it is sent again, unchanged.
+    /// Says whether the same request can succeed when it is sent again, unchanged, as far as the code tells.
     #[must_use]
     pub const fn retriable(self) -> bool {
         match self {
@@ -100,7 +100,7 @@ impl Code {
 
 /// An error that a client may see: a listed code, a message in its words, and data to act on.
 ///
-/// A resolver returns it with `?`; the executor adds `retriable` and `requestId`. Every other error type that a
+/// A resolver returns it with `?`; the executor adds the `requestId`. Every other error type that a
 /// resolver lets through is logged and masked as [`Code::Internal`]. It does not implement `Display`, because the
 /// conversion into [`async_graphql::Error`] that keeps the code would then clash with the one that loses it.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,13 +111,21 @@ pub struct ApiError {
     pub message: String,
     /// What a client needs to act on the code, in the shape that the code's documentation gives.
     pub data: Option<serde_json::Value>,
+    /// Whether the same request can succeed when it is sent again, unchanged: as the code says, unless more is known.
+    pub retriable: bool,
 }
 
 impl ApiError {
     /// Makes an error without data.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        ApiError { code, message: message.into(), data: None }
+        ApiError { code, message: message.into(), data: None, retriable: code.retriable() }
+    }
+
+    /// Returns the same error of what will not succeed later, whatever others of its code do.
+    #[must_use]
+    pub(crate) fn lasting(self) -> Self {
+        ApiError { retriable: false, ..self }
     }
 
     /// Makes the error for a limit that `serverInfo` names `which`.
@@ -144,10 +152,11 @@ impl ApiError {
         self
     }
 
-    /// Returns the error's extensions as a resolver sets them: the code and the data.
+    /// Returns the error's extensions as a resolver sets them: the code, the data, and whether it lasts.
     pub(crate) fn extensions(&self) -> ErrorExtensionValues {
         let mut extensions = ErrorExtensionValues::default();
         extensions.set("code", self.code.as_str());
+        extensions.set("retriable", self.retriable);
         if let Some(data) = &self.data {
             let data = Value::from_json(data.clone());
             extensions.set("data", data.expect("JSON without raw values is a GraphQL value"));

@@ -64,7 +64,9 @@ impl Loop {
                     }
                 }
                 // Another process has kept one of the logs for too long. That is no matter of the others.
-                Err(Failure::Fault(Fault::Busy)) if !self.writer.is_alone() && is_of_several(&group) => {
+                Err(Failure::Fault(Fault::Held | Fault::Busy))
+                    if !self.writer.is_alone() && is_of_several(&group) =>
+                {
                     for part in split(group).into_iter().rev() {
                         groups.push_front((part, None));
                     }

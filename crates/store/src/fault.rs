@@ -18,6 +18,10 @@ pub enum Fault {
     /// Another connection held the database for longer than the busy time-out; nothing was written.
     #[error("the database is locked by another connection")]
     Busy,
+    /// Another process has kept the log of the program, or the turn to write, for longer than the busy time-out; nothing was
+    /// written.
+    #[error("another process has held the log for longer than a change waits")]
+    Held,
     /// The file or its folder may not be written.
     #[error("the database can only be read")]
     ReadOnly,
@@ -56,17 +60,21 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether it may pass by itself: the server is away, or the way to it, or others have what is needed.
+    /// Whether the same may go well a while later, by what others do: the server of the database comes back, a log is let go,
+    /// there is room again. What is there and cannot be read stays so, and so does what the database does not allow.
     pub fn may_pass(&self) -> bool {
         match self {
-            Fault::Busy | Fault::Device(_) | Fault::ConnectionLost => true,
             Fault::DiskFull
+            | Fault::Busy
+            | Fault::Held
             | Fault::ReadOnly
-            | Fault::Moved
+            | Fault::Device(_)
+            | Fault::ConnectionLost
+            | Fault::Closed => true,
+            Fault::Moved
             | Fault::Damaged(_)
             | Fault::Denied(_)
             | Fault::Tls(_)
-            | Fault::Closed
             | Fault::Row { .. }
             | Fault::Refused(_) => false,
         }
@@ -82,6 +90,16 @@ pub(crate) enum Failure {
     Unknown(Fault),
     /// It did not happen.
     Fault(Fault),
+}
+
+impl Failure {
+    /// The same of a statement that waits for what other processes hold.
+    pub(crate) fn of_waiting(self) -> Failure {
+        match self {
+            Failure::Fault(Fault::Busy) => Failure::Fault(Fault::Held),
+            other => other,
+        }
+    }
 }
 
 impl From<DbErr> for Failure {

@@ -62,7 +62,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// A fault of the database, [`Fault::Busy`] if another process holds it for too long.
+    /// A fault of the database, [`Fault::Held`] if another process holds it for too long.
     pub async fn hold(&self, program: ProgramKey) -> Result<Option<Hold>, Fault> {
         if self.is_alone() {
             return Ok(None);

@@ -153,7 +153,9 @@ impl Writer {
         let begun = match self.access {
             // Takes the write lock at once: a transaction that starts by reading could not wait for it later.
             Access::Sqlite(..) => self.plain(BEGIN).await,
-            Access::Postgres { .. } => self.plain(&format!("BEGIN; {TURN}")).await,
+            Access::Postgres { .. } => {
+                self.plain(&format!("BEGIN; {TURN}")).await.map_err(Failure::of_waiting)
+            }
         };
         self.or_roll_back(begun).await
     }
@@ -181,7 +183,7 @@ impl Writer {
                 raw_sql(AssertSqlSafe(text)).fetch_all(&mut **connection).await
             }
         };
-        let rows = self.noted(result.map_err(Failure::from)).await;
+        let rows = self.noted(result.map_err(Failure::from)).await.map_err(Failure::of_waiting);
         let rows = self.or_roll_back(rows).await?;
         // The turn is a row as well.
         rows.iter().filter(|row| row.len() == HEAD_COLUMNS).map(head).collect()
@@ -196,7 +198,7 @@ impl Writer {
 
     /// Takes a turn in a transaction that holds a log.
     pub(crate) async fn take_turn(&mut self) -> Result<(), Failure> {
-        self.plain(TURN).await
+        self.plain(TURN).await.map_err(Failure::of_waiting)
     }
 
     /// Commits what ran since a transaction was begun if it went well, and takes it back otherwise.

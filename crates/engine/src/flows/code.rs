@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use lmlang_flow::{Failure, Flow, State, Status, Step, Update};
+use lmlang_store::Fault;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -150,11 +151,14 @@ pub fn failed(tool: &str, error: &Error) -> Failure {
         Error::Late => ("TIMEOUT", true),
         Error::Overloaded { .. } => ("OVERLOADED", true),
         Error::TooMany { .. } => ("RATE_LIMITED", true),
-        Error::Storage(_) | Error::Closed => ("STORAGE_UNAVAILABLE", true),
+        Error::Storage(Fault::Held) => ("OVERLOADED", true),
+        Error::Storage(fault) => ("STORAGE_UNAVAILABLE", fault.may_pass()),
+        Error::Closed => ("STORAGE_UNAVAILABLE", true),
         Error::Damaged { .. } => ("STORAGE_UNAVAILABLE", false),
     };
     // What the database says of itself stays in the log of the server.
     let message = match error {
+        Error::Storage(Fault::Held) => error.to_string(),
         Error::Storage(_) | Error::Damaged { .. } | Error::Closed => "the database did not answer".to_owned(),
         error => error.to_string(),
     };

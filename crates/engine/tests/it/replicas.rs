@@ -7,11 +7,12 @@ mod way;
 use std::time::Duration;
 
 use lmlang_engine::{
-    Arrival, Call, Change, Distance, Engine, Error, Event, Events, MergeRequest, NewToken, Outcome, Proposal,
-    RevertRequest, Scope, Selector, Unnamed, Way, Which,
+    Arrival, Call, Change, Distance, Engine, Error, Event, Events, Limits, MergeRequest, NewToken, Outcome,
+    Proposal, RevertRequest, Scope, Selector, Unnamed, Way, Which,
 };
 use lmlang_history::log::ActorKind;
 use lmlang_history::request::{AddText, EditRequest};
+use lmlang_store::{Fault, Location, Options, Store};
 use tokio::task::JoinSet;
 
 use crate::fixture::{Fixture, OFTEN, call};
@@ -106,6 +107,27 @@ async fn no_edit_of_any_replica_is_lost() {
     for engine in &engines[1..] {
         engine.close().await;
     }
+}
+
+/// It is no matter of the database: who has the log lets it go some time.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_in_vain_for_a_log_that_is_held_is_told_so() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let open = fixture.create("shop", TEXT).await;
+    let location = Location::parse(&fixture.db.to_string()).unwrap();
+    let busy_timeout = Duration::from_millis(500);
+    let store = Store::open(Options { busy_timeout, ..Options::new(location) }).await.unwrap();
+    let there = Engine::new(store, Limits::default(), OFTEN);
+    let here = fixture.engine.store();
+    let held = here.hold(open.timeline.key()).await.unwrap().expect("the program is there");
+    let late = there.propose(adds("late"), &call()).await;
+    assert!(matches!(late, Err(Error::Storage(Fault::Held))), "{late:?}");
+    here.committer().settle(held);
+    assert_eq!(apply(&there, adds("late"), &call()).await, 2);
+    there.close().await;
 }
 
 /// What is sealed for a caller who may know of some programs only, every replica reads, whichever was the first to need the key.

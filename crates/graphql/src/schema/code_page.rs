@@ -108,7 +108,7 @@ pub fn of_request(code: Code) -> lmlang_ir::CodePage {
         ),
         Code::Overloaded => (
             "The server has more work than it accepts at a time.",
-            "Nothing was done; the same request can succeed later.",
+            "Nothing was done; the same request can succeed later. The message says what is waited for: too much of one kind is under way, or another server holds the log of the program.",
             "many heavy requests at once",
             "Send it again after a moment.",
             None,
@@ -137,7 +137,7 @@ pub fn of_request(code: Code) -> lmlang_ir::CodePage {
         ),
         Code::StorageUnavailable => (
             "The database cannot be reached, or does not accept writes.",
-            "Nothing was done, unless the message says that something cannot be read.",
+            "The message says what is the matter, and whether something may have been stored. Where it stays so, `retriable` is false: what is stored cannot be read, or the database does not let the server in.",
             "an edit while the disk is full",
             "Send it again later; `lmlang doctor` looks into the database.",
             None,

@@ -1,6 +1,6 @@
 //! Errors of the engine as clients see them: the one place where they are mapped.
 
-use lmlang_engine::{BisectError, Error};
+use lmlang_engine::{BisectError, Error, Fault};
 use lmlang_entities::cypher::CypherError;
 use lmlang_entities::{ConstraintViolation, Place, ValidationError};
 use lmlang_interp::{BreakpointError, ExpressionError};
@@ -58,10 +58,7 @@ pub fn fail(error: Error) -> ApiError {
         }
         Error::Storage(fault) => {
             tracing::error!(error = %fault, "storage failed");
-            ApiError::new(
-                Code::StorageUnavailable,
-                "the database cannot be reached or does not accept writes",
-            )
+            storage(&fault)
         }
         Error::Damaged { entry, .. } => {
             tracing::error!(error = message, "stored data is damaged");
@@ -71,9 +68,44 @@ pub fn fail(error: Error) -> ApiError {
                     "what is stored of the program cannot be read at r{entry}; `lmlang doctor` says what is damaged"
                 ),
             )
+            .lasting()
         }
         Error::Closed => ApiError::new(Code::StorageUnavailable, "the server is shutting down"),
     }
+}
+
+/// What the database could not do: who is waited for, whether anything was stored, and whether it may go well later.
+fn storage(fault: &Fault) -> ApiError {
+    let (code, message) = match fault {
+        Fault::Held => (
+            Code::Overloaded,
+            "another server has held the log of the program for longer than a change waits; nothing was stored",
+        ),
+        Fault::Busy => (
+            Code::StorageUnavailable,
+            "the database did not answer in time: it is away, or others keep it; nothing was stored",
+        ),
+        Fault::Device(_) | Fault::ConnectionLost => (
+            Code::StorageUnavailable,
+            "the database cannot be reached; whether a change that was on its way is stored is not known",
+        ),
+        Fault::DiskFull => (Code::StorageUnavailable, "the disk of the database is full; nothing was stored"),
+        Fault::ReadOnly => (Code::StorageUnavailable, "the database can only be read; nothing was stored"),
+        Fault::Closed => (Code::StorageUnavailable, "the server is shutting down"),
+        Fault::Moved => (
+            Code::StorageUnavailable,
+            "the file of the database was moved, removed or replaced; nothing was stored",
+        ),
+        Fault::Damaged(_) | Fault::Row { .. } => {
+            (Code::StorageUnavailable, "what is stored cannot be read; `lmlang doctor` says what is damaged")
+        }
+        Fault::Denied(_) | Fault::Tls(_) => {
+            (Code::StorageUnavailable, "the database does not let the server in")
+        }
+        Fault::Refused(_) => (Code::StorageUnavailable, "the database refused what it was asked to do"),
+    };
+    let error = ApiError::new(code, message);
+    if fault.may_pass() { error } else { error.lasting() }
 }
 
 /// A value that no entity can have, at a place of the input.
@@ -146,6 +178,26 @@ fn wrong_expression(path: &str, error: &ExpressionError) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_database_could_not_do_is_told_apart() {
+        let told = |fault: Fault| {
+            let ApiError { code, message, retriable, .. } = fail(Error::Storage(fault));
+            (code, message, retriable)
+        };
+        let (code, message, retriable) = told(Fault::Held);
+        assert_eq!((code, retriable), (Code::Overloaded, true));
+        assert!(message.contains("another server has held the log"), "{message}");
+        let (code, message, retriable) = told(Fault::Row { table: "log", column: "kind" });
+        assert_eq!((code, retriable), (Code::StorageUnavailable, false));
+        assert!(message.contains("cannot be read"), "{message}");
+        let (code, message, retriable) = told(Fault::ConnectionLost);
+        assert_eq!((code, retriable), (Code::StorageUnavailable, true));
+        assert!(message.contains("cannot be reached"), "{message}");
+        let damaged =
+            fail(Error::Damaged { program: "p".to_owned(), entry: 3, reason: "no record".to_owned() });
+        assert_eq!((damaged.code, damaged.retriable), (Code::StorageUnavailable, false));
+    }
 
     #[test]
     fn who_has_too_much_under_way_is_told_when_to_ask_again() {

@@ -235,7 +235,8 @@ fn seal(error: &mut ServerError, code: Code, id: &RequestId) {
     }
     let extensions = error.extensions.get_or_insert_default();
     extensions.set("code", code.as_str());
-    extensions.set("retriable", code.retriable());
+    let lasts = extensions.get("retriable") == Some(&Value::Boolean(false));
+    extensions.set("retriable", code.retriable() && !lasts);
     extensions.set("requestId", &*id.0);
 }
 

@@ -38,6 +38,7 @@ async fn a_damaged_program_hides_no_other() {
     for (error, field) in errors.iter().zip(content) {
         assert_eq!(error["path"], json!(["programs", "nodes", 1, field]), "{error}");
         assert_eq!(error["extensions"]["code"], "STORAGE_UNAVAILABLE", "{error}");
+        assert_eq!(error["extensions"]["retriable"], false, "what is damaged stays so: {error}");
         assert_eq!(
             error["message"],
             "what is stored of the program cannot be read at r1; `lmlang doctor` says what is damaged"

@@ -25,7 +25,7 @@ async fn a_hold_that_does_not_get_its_turn_lets_the_log_go() {
     let late = hold.append(append(program, vec![fixture.edit(2)]));
     store.committer().settle(hold);
     let late = late.await;
-    assert!(matches!(late, Err(CommitError::Storage(Fault::Busy))), "{late:?}");
+    assert!(matches!(late, Err(CommitError::Storage(Fault::Held))), "{late:?}");
     turn.rollback().await.unwrap();
     store.committer().submit(append(program, vec![fixture.edit(2)])).await.unwrap();
     assert_eq!(fixture.seqs(program).await, [1, 2]);
@@ -81,7 +81,7 @@ async fn a_log_that_is_kept_for_too_long_is_no_matter_of_others() {
     let submit = |program| store.committer().submit(append(program, vec![fixture.edit(2)]));
     let (to_a, to_b) = (submit(a), submit(b));
     let to_a = to_a.await;
-    assert!(matches!(to_a, Err(CommitError::Storage(Fault::Busy))), "{to_a:?}");
+    assert!(matches!(to_a, Err(CommitError::Storage(Fault::Held))), "{to_a:?}");
     to_b.await.unwrap();
     fixture.store.committer().settle(keeps);
     store.close().await.unwrap();

@@ -432,9 +432,8 @@ fn verdict(error: &Error) -> Verdict {
         | Error::BadRequest { .. }
         | Error::NameTaken { .. }
         | Error::EntityConstraint(_) => Verdict::Refused,
-        Error::Overloaded { .. } | Error::Storage(Fault::DiskFull | Fault::Busy | Fault::ReadOnly) => {
-            Verdict::Failed
-        }
+        Error::Overloaded { .. }
+        | Error::Storage(Fault::DiskFull | Fault::Busy | Fault::Held | Fault::ReadOnly) => Verdict::Failed,
         Error::Closed | Error::Storage(Fault::Device(_) | Fault::ConnectionLost | Fault::Closed) => {
             Verdict::Open
         }

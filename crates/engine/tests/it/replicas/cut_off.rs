@@ -44,7 +44,9 @@ impl Writer {
             let revision = loop {
                 match self.engine.propose(adds(&name), &call).await {
                     Ok(Outcome::Applied(applied)) => break applied.after.entry.number,
-                    Err(Error::Storage(Fault::ConnectionLost | Fault::Device(_) | Fault::Busy)) => {
+                    Err(Error::Storage(
+                        Fault::ConnectionLost | Fault::Device(_) | Fault::Busy | Fault::Held,
+                    )) => {
                         self.refused.fetch_add(1, Ordering::Relaxed);
                     }
                     Err(Error::Overloaded { .. }) => {}
