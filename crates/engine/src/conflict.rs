@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lmlang_history::log::Header;
 use lmlang_history::merge;
+use lmlang_history::request::StaleRead;
 use lmlang_history::revision::MAIN;
 use lmlang_ir::Program;
 use lmlang_verify::Diagnostic;
@@ -34,6 +35,8 @@ pub struct Collision {
     pub ours: Option<String>,
     /// What the request, or the branch that is merged, made of it.
     pub theirs: Option<String>,
+    /// The hash that the caller gave of it, where it has another one.
+    pub given: Option<String>,
 }
 
 /// The kinds of collisions that are not [`merge::ConflictKind`]s.
@@ -53,7 +56,14 @@ pub mod kind {
 impl Collision {
     /// A collision about something of which no versions are shown.
     pub(crate) fn plain(of: String, kind: &'static str, message: String) -> Collision {
-        Collision { of, kind, message, base: None, ours: None, theirs: None }
+        Collision { of, kind, message, base: None, ours: None, theirs: None, given: None }
+    }
+
+    /// A collision about something that is not as the caller read it, of which no versions are shown yet.
+    pub(crate) fn stale(read: StaleRead) -> Collision {
+        let message = read.to_string();
+        let plain = Collision::plain(read.of.to_string(), kind::HASH_MISMATCH, message);
+        Collision { given: Some(read.given), ..plain }
     }
 
     /// A finding about what two changes that are right alone came to, with what stands there in the base, in ours and in
@@ -66,14 +76,14 @@ impl Collision {
         let of = found.at.entity;
         let [base, ours, theirs] = sides.map(|side| merge::text(side?, of));
         let message = format!("together: {}", found.message(merged));
-        Collision { of: of.to_string(), kind: kind::ILL_TYPED, message, base, ours, theirs }
+        Collision { of: of.to_string(), kind: kind::ILL_TYPED, message, base, ours, theirs, given: None }
     }
 }
 
 impl From<merge::Conflict> for Collision {
     fn from(conflict: merge::Conflict) -> Collision {
         let merge::Conflict { of, kind, message, base, ours, theirs, .. } = conflict;
-        Collision { of: of.to_string(), kind: kind.name(), message, base, ours, theirs }
+        Collision { of: of.to_string(), kind: kind.name(), message, base, ours, theirs, given: None }
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use lmlang_history::log::{Entry, Header, RevisionKind};
-use lmlang_history::request::{EditError, EditRequest, Expanded, Refused, StaleRead, expand};
+use lmlang_history::request::{EditError, EditRequest, Expanded, Refused, expand};
 use lmlang_history::revision::MAIN;
 use lmlang_history::{ChangeCounts, Rest, diff};
 use lmlang_ir::{FuncRef, Ref, RefAllocator};
@@ -18,7 +18,7 @@ use crate::ancestry::Headers;
 use crate::blame::blame;
 use crate::branches::{MAIN_BRANCH, Tip};
 use crate::catalog::Selector;
-use crate::conflict::{Collision, Conflict, elsewhere, kind};
+use crate::conflict::{Collision, Conflict, elsewhere};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::events::Event;
@@ -178,7 +178,7 @@ impl Engine {
             let refs = open.timeline.refs();
             return Ok(
                 match self.plan_edits(&open, base.clone()?, Arc::new(proposal), &head, refs, call).await? {
-                    Err(refusal) => refusal,
+                    Err(refusal) => Box::pin(self.with_both_sides(&open, refusal)).await?,
                     Ok((next, _, after)) => next.applied(false, after),
                 },
             );
@@ -207,6 +207,7 @@ impl Engine {
             Written::Stored((next, after)) => Ok(next.applied(true, after)),
             Written::Left(outcome @ Outcome::Applied(_)) => Ok(outcome),
             Written::Left(outcome) => {
+                let outcome = Box::pin(self.with_both_sides(&open, outcome)).await?;
                 let told = if text > TOLD_TEXT { outcome.without_state() } else { outcome.clone() };
                 let branch = open.timeline.head().number_of(&branch).unwrap_or(MAIN_BRANCH);
                 let actor = call.actor.clone();
@@ -396,6 +397,10 @@ fn carried(
 ) -> Result<Result<Prepared, Outcome>, Error> {
     let prepared = match build(proposal, Arc::clone(&base), refs) {
         Ok(prepared) => prepared,
+        Err(Outcome::Conflict(conflict)) => {
+            let (base, head) = (Some(Arc::clone(&base.entry)), Arc::clone(&before.entry));
+            return Ok(Err(Outcome::Conflict(Conflict { base, head, ..conflict })));
+        }
         Err(outcome) => return Ok(Err(outcome)),
     };
     let complete = proposal.require_complete;
@@ -479,9 +484,7 @@ fn refuse(refused: Refused, before: &Revision) -> Outcome {
     if conflicts.is_empty() {
         return Outcome::Rejected(Box::new(Rejected { errors, suppressed, ..Rejected::default() }));
     }
-    let collision =
-        |read: StaleRead| Collision::plain(read.of.to_string(), kind::HASH_MISMATCH, read.to_string());
-    let conflicts = conflicts.into_iter().map(collision).collect();
+    let conflicts = conflicts.into_iter().map(Collision::stale).collect();
     Outcome::Conflict(Conflict { base: None, head: Arc::clone(&before.entry), conflicts })
 }
 

@@ -17,6 +17,7 @@ mod questions;
 mod refs;
 mod replicas;
 mod reverting;
+mod stale;
 mod stream;
 mod taking_back;
 mod tokens;

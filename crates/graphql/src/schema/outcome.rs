@@ -423,7 +423,7 @@ impl EditConflict {
 impl Conflict {
     /// A collision as clients see it.
     pub(crate) fn of(collision: &engine::Collision) -> Conflict {
-        let engine::Collision { of, kind, message, base, ours, theirs } = collision.clone();
+        let engine::Collision { of, kind, message, base, ours, theirs, given: _ } = collision.clone();
         Conflict { reference: of, kind: kind.to_owned(), message, base, ours, theirs }
     }
 }

@@ -366,7 +366,7 @@ fn filled(base: &Program, programs: [&Program; 2], of: Ref, kind: ConflictKind) 
 }
 
 /// The nodes of a region.
-fn standing(program: &Program, of: Ref) -> Vec<Ref> {
+pub(super) fn standing(program: &Program, of: Ref) -> Vec<Ref> {
     let Some(Place::Region(function, region)) = program.place(of) else { return Vec::new() };
     let nodes = program.function(function).into_iter().flat_map(|found| found.body().nodes_in(region));
     nodes.take(2 * MOST_PARTS + 1).map(Ref::from).collect()
@@ -432,7 +432,7 @@ fn place(over: &Collision) -> Option<String> {
 }
 
 /// An entity as it stands, below its doc.
-fn documented(program: &Program, of: Ref) -> Option<String> {
+pub(super) fn documented(program: &Program, of: Ref) -> Option<String> {
     let text = text(program, of)?;
     let lines = doc(program, of).into_iter().flat_map(|doc| {
         let lines = doc.lines().map(|line| format!("; {line}"));
@@ -441,7 +441,7 @@ fn documented(program: &Program, of: Ref) -> Option<String> {
     Some(lines.chain([text]).collect::<Vec<_>>().join("\n"))
 }
 
-fn doc(program: &Program, of: Ref) -> Option<&str> {
+pub(super) fn doc(program: &Program, of: Ref) -> Option<&str> {
     let function = |of| program.function(of);
     let found = match program.place(of)? {
         Place::Module(module) => &program.module(module)?.doc,
@@ -464,7 +464,7 @@ fn doc(program: &Program, of: Ref) -> Option<&str> {
 }
 
 /// The parts of a function in which two programs differ.
-fn differing(programs: [&Program; 2], of: Ref) -> BTreeSet<Ref> {
+pub(super) fn differing(programs: [&Program; 2], of: Ref) -> BTreeSet<Ref> {
     let body = |program: &Program| Some(program.function(of.try_into().ok()?)?.body().clone());
     let [Some(ours), Some(theirs)] = programs.map(body) else { return BTreeSet::new() };
     let (variables, contracts) = (ours.changed_variables(&theirs), ours.changed_contracts(&theirs));
@@ -485,7 +485,7 @@ fn alike(programs: [&Program; 2], of: Ref) -> bool {
 }
 
 /// The most parts of an entity that are shown below it.
-const MOST_PARTS: usize = 10;
+pub(super) const MOST_PARTS: usize = 10;
 
 /// Tells whether an entity is right in another one.
 fn is_in(program: &Program, part: Ref, of: Ref) -> bool {
@@ -512,7 +512,7 @@ fn is_in(program: &Program, part: Ref, of: Ref) -> bool {
 }
 
 /// The text of an entity with those of some parts that are in it.
-fn with_parts(program: &Program, of: Ref, head: String, parts: &[Ref]) -> String {
+pub(super) fn with_parts(program: &Program, of: Ref, head: String, parts: &[Ref]) -> String {
     let there = parts.iter().copied().filter(|part| is_in(program, *part, of));
     let texts = texts(program, there);
     let lines = texts.iter().flat_map(|text| text.lines()).map(|line| format!("  {line}"));

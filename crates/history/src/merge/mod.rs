@@ -53,6 +53,7 @@ mod settle;
 #[cfg(test)]
 mod tests;
 mod together;
+mod versions;
 mod weave;
 
 use lmlang_ir::{Program, Ref, StructureError};
@@ -66,6 +67,7 @@ use together::Yielding;
 
 pub use conflict::{Conflict, ConflictKind, text};
 pub use fields::onto;
+pub use versions::versions;
 
 /// One of the two states that are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

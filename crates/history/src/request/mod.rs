@@ -38,6 +38,7 @@ pub use inputs::{
 pub use refactor::inputs::{
     AddLoopParam, AddResult, ExtractFunction, ReplacePattern, ReplaceSubgraph, Target, Wrap,
 };
+pub use texts::{has_text_hash, text_hash};
 
 use crate::diff::{ChangeCounts, Diff, diff};
 use crate::edit::{Edit, FunctionEdit};

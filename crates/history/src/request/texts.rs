@@ -3,7 +3,8 @@
 use lmlang_ir::hash::{Content, Hasher};
 use lmlang_ir::text::{self, InsertPlace, Written};
 use lmlang_ir::{
-    ContractRef, FuncRef, Hash, ModuleRef, Name, NodeRef, Program, Ref, RefKind, RegionRef, TypeRef, VarRef,
+    ContractRef, FuncRef, Hash, ModuleRef, Name, NodeRef, Place, Program, Ref, RefKind, RegionRef, TypeRef,
+    VarRef,
 };
 
 use super::error::{Done, EditError, Fail, StaleRead, code};
@@ -86,7 +87,7 @@ impl Session<'_> {
     /// Replaces all that stands in a module by its text.
     pub(super) fn replace_module(&mut self, edit: &ReplaceText) -> Done<()> {
         let module: ModuleRef = self.entity_of(&["ref"], &edit.of)?;
-        if let Some(hash) = text::module_hash(&self.program, module) {
+        if let Some(hash) = text_hash(&self.program, module.into()) {
             check_hash(module.into(), edit, hash)?;
         }
         if edit.text.trim().is_empty() {
@@ -130,12 +131,10 @@ impl Session<'_> {
     /// Replaces a type by its text.
     pub(super) fn replace_type(&mut self, edit: &ReplaceText) -> Done<Ref> {
         let ty: TypeRef = self.entity_of(&["ref"], &edit.of)?;
-        let Some(def) = self.program.type_def(ty) else {
+        let Some(hash) = text_hash(&self.program, ty.into()) else {
             return Err(self.unknown(&["ref"], ty.into()).into());
         };
-        let mut hasher = Hasher::new(b"type");
-        def.hash_into(&mut hasher);
-        check_hash(ty.into(), edit, hasher.finish())?;
+        check_hash(ty.into(), edit, hash)?;
         let given = Written::with_names(&edit.text, &self.names);
         let places = text::replace_type(&mut self.program, self.refs, ty, given)
             .map_err(|errors| self.told(&["text"], errors))?;
@@ -146,12 +145,12 @@ impl Session<'_> {
     /// Replaces storage by its text.
     pub(super) fn replace_storage(&mut self, edit: &ReplaceText) -> Done<Ref> {
         let of: VarRef = self.entity_of(&["ref"], &edit.of)?;
-        let Some(storage) = self.program.storage(of) else {
+        if self.program.storage(of).is_none() {
             return Err(wrong_kind(&["ref"], of.into(), &[RefKind::Variable]).into());
-        };
-        let mut hasher = Hasher::new(b"storage");
-        storage.hash_into(&mut hasher);
-        check_hash(of.into(), edit, hasher.finish())?;
+        }
+        if let Some(hash) = text_hash(&self.program, of.into()) {
+            check_hash(of.into(), edit, hash)?;
+        }
         let given = Written::with_names(&edit.text, &self.names);
         let places = text::replace_storage(&mut self.program, self.refs, of, given)
             .map_err(|errors| self.told(&["text"], errors))?;
@@ -237,8 +236,41 @@ fn check_hash(of: Ref, edit: &ReplaceText, actual: Hash) -> Done<()> {
         let error = EditError::new(code::BAD_HASH, &["ifHash"], message).found(shortened(given));
         return Err(error.expected(["a contentHash".to_owned()]).into());
     }
-    match actual.to_string().starts_with(&given.to_ascii_lowercase()) {
+    match begins(actual, given) {
         true => Ok(()),
         false => Err(Fail::Stale(StaleRead { edit: 0, of, given: given.clone(), actual })),
     }
+}
+
+/// Whether a hash begins with the digits that a caller gave.
+fn begins(hash: Hash, given: &str) -> bool {
+    hash.to_string().starts_with(&given.to_ascii_lowercase())
+}
+
+/// The hash that an edit gives which replaces the text of an entity on a condition: of a function, type, storage or module.
+pub fn text_hash(program: &Program, of: Ref) -> Option<Hash> {
+    match program.place(of)? {
+        Place::Module(of) => text::module_hash(program, of),
+        Place::Type(of) => {
+            let mut hasher = Hasher::new(b"type");
+            program.type_def(of)?.hash_into(&mut hasher);
+            Some(hasher.finish())
+        }
+        Place::Storage(of) => {
+            let mut hasher = Hasher::new(b"storage");
+            program.storage(of)?.hash_into(&mut hasher);
+            Some(hasher.finish())
+        }
+        Place::Function(of) => Some(program.function(of)?.content_hash()),
+        Place::Member(..)
+        | Place::Region(..)
+        | Place::Variable(..)
+        | Place::Contract(..)
+        | Place::Node(..) => None,
+    }
+}
+
+/// Whether an entity has a text whose hash begins with the digits that a caller gave.
+pub fn has_text_hash(program: &Program, of: Ref, given: &str) -> bool {
+    text_hash(program, of).is_some_and(|hash| begins(hash, given))
 }
