@@ -4,7 +4,7 @@
 //! simulations on bounded threads. It does not know how requests arrive or what answers look like.
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
-//! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`], `choosing`, `stale` and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`],
+//! [`edits`], [`undo`], `undone`, [`branches`], [`merging`], [`reverting`], `choosing`, `stale` and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`],
 //! `feed`, `again` and `sealed`, [`simulate`], [`stream`] and `recall` for what subscribers get, [`ended`] for that in words, `places` for how runs share the processor, [`cases`], [`standing`] and `case_runner` for test cases,
 //! [`bisect`] and [`comparing`] for answers across revisions, [`flows`] for durable runs, [`entities`] and [`manager`] for what is kept beside programs, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go, [`backup`] for taking them elsewhere, [`grant`], [`tokens`] and [`keyring`] for what a caller
@@ -75,6 +75,7 @@ pub mod timeline;
 pub mod tokens;
 pub mod tournament;
 pub mod undo;
+mod undone;
 mod values;
 mod window;
 mod writing;

@@ -234,11 +234,14 @@ impl Engine {
             which => which.choose(&line),
         };
         if asked.is_empty() {
-            let merge = match request.which.maker() {
-                Some(maker) => self.merged_of(open, tip, &line, maker).await?,
-                None => None,
+            let elsewhere = match &request.which {
+                Which::TakenBack(author, _) => Box::pin(self.undone(open, tip, Some(author))).await?,
+                which => match which.maker() {
+                    Some(maker) => request.came_with(self.merged_of(open, tip, &line, maker).await?),
+                    None => String::new(),
+                },
             };
-            return Ok(Err(request.nothing() + &request.came_with(merge)));
+            return Ok(Err(request.nothing() + &elsewhere));
         }
         let nothing = request.nothing_of(&asked);
         for number in asked.clone() {

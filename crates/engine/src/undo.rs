@@ -176,6 +176,10 @@ impl Engine {
             },
             Way::Redo(far) => match go(far, Line::redo) {
                 Ok(target) => (RevisionKind::Redo, target),
+                Err(reason @ NothingToDo::Redo) => {
+                    let lost = Box::pin(self.undone(open, &tip, None)).await?;
+                    return Ok(Err(Arrival::Nothing(reason.to_string() + &lost)));
+                }
                 Err(reason) => return nothing(reason),
             },
             Way::Restore(name) => match head.checkpoints.get(name) {
