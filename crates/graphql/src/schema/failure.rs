@@ -79,7 +79,7 @@ fn storage(fault: &Fault) -> ApiError {
     let (code, message) = match fault {
         Fault::Held => (
             Code::Overloaded,
-            "another server has held the log of the program for longer than a change waits; nothing was stored",
+            "another server has held the log of the program, or the turn to write, for longer than a change waits; nothing was stored",
         ),
         Fault::Busy => (
             Code::StorageUnavailable,
