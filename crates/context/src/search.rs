@@ -6,9 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use lmlang_ir::{
-    FuncRef, Function, ModuleRef, Name, NodeRef, Place, Program, Ref, RefKind, StorageKind, VarRef, text,
-};
+use lmlang_ir::{FuncRef, Function, ModuleRef, Place, Program, Ref, RefKind, StorageKind, text};
 
 use crate::words::{is_near, words};
 
@@ -129,32 +127,18 @@ fn hits(entries: &[Entry], fits: impl Fn(&str) -> f64) -> Hits {
 
 /// The path of an entity: behind that of its function or type, where it has none of its own.
 pub fn path(program: &Program, of: Ref) -> String {
+    let name = || program.name(of).map_or_else(|| of.to_string(), |name| name.to_string());
     match program.place(of) {
-        Some(Place::Member(owner, member)) => {
-            let name = program.type_def(owner).and_then(|def| def.member_name(member).cloned());
-            let name = name.unwrap_or_else(|| member.to_string().into());
-            format!("{}.{name}", program.path(owner.into()))
-        }
+        Some(Place::Member(owner, _)) => format!("{}.{}", program.path(owner.into()), name()),
         Some(
             Place::Region(function, _)
             | Place::Variable(function, _)
             | Place::Contract(function, _)
             | Place::Node(function, _),
-        ) => {
-            let name = own_name(program, function, of).unwrap_or_else(|| of.to_string().into());
-            format!("{}::{name}", program.path(function.into()))
-        }
+        ) => format!("{}::{}", program.path(function.into()), name()),
         Some(Place::Module(_) | Place::Type(_) | Place::Function(_) | Place::Storage(_)) => program.path(of),
         None => of.to_string(),
     }
-}
-
-fn own_name(program: &Program, function: FuncRef, of: Ref) -> Option<Name> {
-    let body = program.function(function)?.body();
-    if let Ok(node) = NodeRef::try_from(of) {
-        return body.node(node)?.name().cloned();
-    }
-    body.variable(VarRef::try_from(of).ok()?)?.name.clone()
 }
 
 fn entries(program: &Program, kinds: &Kinds) -> Vec<Entry> {

@@ -258,6 +258,22 @@ impl Program {
             .filter_map(|(_, name, number)| Some((name, self.ref_of(*number)?)))
     }
 
+    /// The name of an entity that has one: without what stands around it.
+    pub fn name(&self, of: Ref) -> Option<&Name> {
+        match self.place(of)? {
+            Place::Module(module) => self.module(module).map(|found| &found.name),
+            Place::Type(def) => self.type_def(def).map(|found| &found.name),
+            Place::Member(owner, member) => self.type_def(owner)?.member_name(member),
+            Place::Function(function) => self.function(function).map(|found| &found.head().name),
+            Place::Storage(storage) => self.storage(storage).map(|found| &found.name),
+            Place::Variable(function, variable) => {
+                self.function(function)?.body().variable(variable)?.name.as_ref()
+            }
+            Place::Node(function, node) => self.function(function)?.body().node(node)?.name(),
+            Place::Region(..) | Place::Contract(..) => None,
+        }
+    }
+
     /// The path of an entity that has one, `module::name`; the ref for one that has not.
     pub fn path(&self, of: Ref) -> String {
         let (name, mut scope) = match self.place(of) {

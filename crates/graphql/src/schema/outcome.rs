@@ -92,7 +92,7 @@ impl From<EntityKind> for RefKind {
 /// Something that a change set made.
 #[derive(Clone, Debug, SimpleObject)]
 pub struct CreatedEntity {
-    /// What the request called it, without `$`.
+    /// What the request called it, without `$`; where it called it nothing, the name that it has.
     name: Option<String>,
     /// Its ref; provisional in a dry run.
     #[graphql(name = "ref")]
@@ -163,10 +163,12 @@ impl EditApplied {
         self.committed.then(|| Revision::new(&self.after, self.after.revision().entry.clone()))
     }
 
-    /// What it made, with the names that the request gave.
+    /// What it made, with the names that the request gave, or that it has.
     async fn created(&self, context: &Context<'_>) -> Vec<CreatedEntity> {
+        let program = self.after.program();
+        let own = |of: Ref| program.name(of).map(|name| name.to_string());
         let entity = |(name, of): &(Option<String>, Ref)| CreatedEntity {
-            name: name.clone(),
+            name: name.clone().or_else(|| own(*of)),
             reference: of.to_string(),
             kind: of.kind.into(),
         };

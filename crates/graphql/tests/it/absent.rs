@@ -197,7 +197,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Conflict.base", "not of this kind"),
     ("Conflict.ours", "not of this kind"),
     ("Conflict.theirs", "not of this kind"),
-    ("CreatedEntity.name", "the request did not name it"),
+    ("CreatedEntity.name", "the request did not name it, and it has no name"),
     ("EditRecord.ref", "it changes no entity"),
     // What is known of an error or a finding.
     ("Diagnostic.details", "never: the facts of a finding"),
