@@ -133,6 +133,9 @@ impl FromStr for Ref {
 /// What names are like, for those who chose one that looks like a ref.
 pub const NAME_RULE: &str = "a name other than one of the letters `mtdfgvkn` with digits behind it";
 
+/// What the names of modules are like, for those who chose one that would be mistaken for a path.
+pub const MODULE_NAME_RULE: &str = "a name without `::`, which stands between the names of a path";
+
 /// Tells whether an identifier could be mistaken for a ref: such names are refused everywhere.
 pub fn looks_like_ref(name: &str) -> bool {
     let mut chars = name.chars();

@@ -15,7 +15,7 @@ use super::inputs::{
     AddContract, AddFunction, AddModule, AddVar, ConditionKind, MoveFunction, ParamRequest, Rename, SetDoc,
     SetSignature, SetVisibility,
 };
-use super::session::{Session, check_name, check_new_name, wrong_kind};
+use super::session::{Session, check_module_name, check_name, check_new_name, wrong_kind};
 
 /// The parameters of a contract's region: what it promises about, under the names that the text form gives them.
 fn contract_params(kind: ContractKind, results: &[Type]) -> Vec<RegionParam> {
@@ -73,6 +73,9 @@ impl Session<'_> {
         let of = self.entity(&["ref"], &edit.of)?;
         if of.kind != expected {
             return Err(wrong_kind(&["ref"], of, &[expected]).into());
+        }
+        if expected == RefKind::Module {
+            check_module_name(&["name"], &edit.name)?;
         }
         let name: Arc<str> = edit.name.as_str().into();
         match self.program.place(of) {

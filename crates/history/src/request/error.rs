@@ -83,7 +83,7 @@ pub mod code {
             "Give the ref, alone or as `x#n12`."
             Some("{ renameNode: { ref: \"n14\", name: \"x\" } }, { modifyNode: { ref: \"x#n14\", op: \"sub.i64\" } }");
         BAD_NAME "This cannot be a name."
-            "Names are not empty and do not look like refs. That of something new is no path: another argument says where it stands."
+            "Names are not empty and do not look like refs. That of a module has no `::` in it. That of something new is no path: another argument says where it stands."
             "{ renameFunction: { ref: \"f10\", name: \"n12\" } }"
             "Choose another name."
             Some("{ renameFunction: { ref: \"f10\", name: \"n12_\" } }");

@@ -368,6 +368,17 @@ pub(super) fn check_name(field: &[&str], name: &str) -> Done<()> {
     Ok(())
 }
 
+/// Checks the name of a module, which its path would otherwise not tell from modules in each other.
+pub(super) fn check_module_name(field: &[&str], name: &str) -> Done<()> {
+    if !name.contains("::") {
+        return Ok(());
+    }
+    let name = shortened(name);
+    let message = format!("`{name}` is a path and cannot be the name of a module");
+    let error = EditError::new(code::BAD_NAME, field, message).found(name);
+    Err(error.expected([refs::MODULE_NAME_RULE.to_owned()]).into())
+}
+
 /// Checks the name of something new, which is no path: where it stands, the argument `around` says.
 pub(super) fn check_new_name(around: &str, name: &str) -> Done<()> {
     check_name(&["name"], name)?;

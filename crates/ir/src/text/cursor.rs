@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::refs::{NAME_RULE, Ref, looks_like_ref};
+use crate::refs::{MODULE_NAME_RULE, NAME_RULE, Ref, looks_like_ref};
 use crate::text::dollar::Written;
 use crate::text::error::{MAX_ERRORS, Mistake, code};
 use crate::text::lexer::{Comment, Kind, Token, lex};
@@ -338,6 +338,14 @@ impl<'t> Parser<'t> {
             let mistake = Mistake::new(code::NAME_LIKE_REF, at, message).found(name).expected(NAME_RULE);
             self.note(mistake.candidates(vec![format!("{name}_")]));
             self.tree.like_refs.insert(name.into());
+        }
+    }
+
+    /// Refuses the name of a module that its path would not tell from modules in each other.
+    pub(super) fn refuse_path_name(&mut self, name: &str, at: u32) {
+        if name.contains("::") {
+            let message = format!("`{name}` is a path and cannot be the name of a module");
+            self.note(Mistake::new(code::BAD_NAME, at, message).found(name).expected(MODULE_NAME_RULE));
         }
     }
 

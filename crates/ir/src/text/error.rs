@@ -65,6 +65,11 @@ pub mod code {
             "func f (n5: i64) -> (i64) { return 1 }"
             "Choose another name, such as `n5_`."
             Some("func f (n5_: i64) -> (i64) { return 1 }");
+        BAD_NAME "This cannot be the name of a module."
+            "A path has `::` between the names of modules, so none of them has it in its name."
+            "module \"a::b\"\nfunc f () -> () { return }"
+            "Write the path of a module in another one, or choose another name."
+            Some("module a::b\nfunc f () -> () { return }");
         DUPLICATE_REF "Two entities have the same ref."
             "Each entity of the text has a ref of its own, and none of the program."
             "func f (a: i64) -> (i64) {\n  x#n9 = add.i64 a, 1\n  y#n9 = add.i64 x, 1\n  return y\n}"

@@ -133,6 +133,7 @@ impl Parser<'_> {
                 let path = self.path("the name of the module")?;
                 for segment in &path.segments {
                     self.refuse_ref_name(&segment.name, segment.at);
+                    self.refuse_path_name(&segment.name, segment.at);
                 }
                 self.refuse_modifiers(&modifiers, token.start);
                 *ended = false;

@@ -64,7 +64,7 @@ impl Names {
         for part in section {
             use wasmparser::Name;
             match part {
-                Ok(Name::Module { name, .. }) if is_label(name) => names.module = Some(name.into()),
+                Ok(Name::Module { name, .. }) if is_label(name) => names.module = Some(of_module(name)),
                 Ok(Name::Function(of)) => names.functions = read_map(of),
                 Ok(Name::Local(of)) => names.locals = read_maps(of),
                 Ok(Name::Label(of)) => names.labels = read_maps(of),
@@ -114,6 +114,11 @@ impl<'m> Labels<'m> {
 /// The name, with something behind it if it looks like a ref.
 fn unlike_refs(name: Name) -> Name {
     if looks_like_ref(&name) { format!("{name}_").into() } else { name }
+}
+
+/// What a module is called that a name section calls so: its name has nothing in it that stands between those of a path.
+fn of_module(name: &str) -> Name {
+    unlike_refs(name.replace("::", "_").into())
 }
 
 /// Names of one scope. Whoever comes later with a name that is taken gets a number behind it.

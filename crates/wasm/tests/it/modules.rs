@@ -182,6 +182,17 @@ fn names_come_from_the_module() {
 }
 
 #[test]
+fn the_name_of_a_module_is_no_path_and_no_ref() {
+    for (given, name) in
+        [("core::fmt::Write", "core_fmt_Write"), ("::", "\"_\""), ("m5", "m5_"), ("a:b", "\"a:b\"")]
+    {
+        let text = shown(&format!("(module ${given} (func $core::fmt::write))"));
+        assert!(text.contains(&format!("module {name}\n")), "{given}\n{text}");
+        assert!(text.contains("func \"core::fmt::write\" ("), "{given}\n{text}");
+    }
+}
+
+#[test]
 fn names_that_are_too_long_are_no_labels() {
     let named = |name: &str| {
         shown(&format!(

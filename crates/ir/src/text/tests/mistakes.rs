@@ -381,6 +381,14 @@ fn each_mistake_has_its_code() {
     check_mistakes("func f () -> () {\n", &["2:1: SYNTAX: expected `}`, found the end of the text"]);
     check_mistakes("func f () -> () \n", &["2:1: SYNTAX: expected `{`, found the end of the text"]);
     check_mistakes("module m5\n", &["1:8: NAME_LIKE_REF: `m5` looks like a ref and cannot be a name"]);
+    check_mistakes(
+        "module \"a::b\"\nmodule a::\"m5\"\nmodule a::\"b c\"::\"::\"\nfunc \"a::b\" () -> () {}\n",
+        &[
+            "1:8: BAD_NAME: `a::b` is a path and cannot be the name of a module",
+            "2:11: NAME_LIKE_REF: `m5` looks like a ref and cannot be a name",
+            "3:18: BAD_NAME: `::` is a path and cannot be the name of a module",
+        ],
+    );
     check_mistakes("global x: option<i32> = 5\n", &["1:25: BAD_LITERAL: `5` is no `option<i32>`"]);
     check_mistakes("type A = union { }\n", &["1:10: SYNTAX: expected `struct` or `enum`, found `union`"]);
     check_mistakes(
