@@ -1,5 +1,6 @@
 //! A program at one revision: an immutable value with structural sharing.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -314,13 +315,22 @@ impl Program {
         parts.join("::")
     }
 
+    /// The paths of several entities, with the refs where one path is that of more than one of them.
+    pub fn paths_apart(&self, of: &[Ref]) -> Vec<String> {
+        let mut paths: Vec<String> = of.iter().map(|of| self.path(*of)).collect();
+        if paths.iter().collect::<HashSet<_>>().len() < paths.len() {
+            paths.iter_mut().zip(of).for_each(|(path, of)| *path = format!("{path} ({of})"));
+        }
+        paths
+    }
+
     /// The entities with a path, `module::name`; the last part is looked up among all kinds. It may have `::` in it itself, as
-    /// names have that come from compilers.
+    /// names have that come from compilers: then something in a module may have the same path.
     pub fn resolve_path(&self, path: &str) -> Vec<Ref> {
-        let (mut scopes, mut rest) = (vec![None], path);
+        let (mut scopes, mut rest, mut found) = (vec![None], path, Vec::new());
         loop {
-            let found: Vec<Ref> = scopes.iter().flat_map(|scope| self.lookup(*scope, rest)).collect();
-            let Some((part, inner)) = rest.split_once("::").filter(|_| found.is_empty()) else {
+            found.extend(scopes.iter().flat_map(|scope| self.lookup(*scope, rest)));
+            let Some((part, inner)) = rest.split_once("::").filter(|_| !scopes.is_empty()) else {
                 return found;
             };
             let outer = scopes.iter().flat_map(|scope| self.lookup(*scope, part));

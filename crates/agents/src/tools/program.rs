@@ -96,7 +96,7 @@ impl View {
     }
 
     fn ambiguous(&self, given: &str, several: impl Iterator<Item = Ref>) -> GraphError {
-        let paths: Vec<String> = several.map(|of| self.program().path(of)).collect();
+        let paths = self.program().paths_apart(&several.collect::<Vec<_>>());
         refused("BAD_REQUEST", told::within(&format!("`{given}` names several:"), &paths))
     }
 }

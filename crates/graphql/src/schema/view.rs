@@ -268,7 +268,8 @@ impl View {
                 Err(absent("function", given, &candidates, false))
             }
             several => {
-                let paths: Vec<String> = several.iter().map(|of| self.program().path((*of).into())).collect();
+                let several: Vec<Ref> = several.iter().copied().map(Ref::from).collect();
+                let paths = self.program().paths_apart(&several);
                 let message = format!("`{given}` names several functions: {}", paths.join(", "));
                 Err(ApiError::new(Code::BadRequest, message))
             }
