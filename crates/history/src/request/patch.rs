@@ -220,15 +220,20 @@ impl Session<'_> {
         if now == path {
             return Ok(());
         }
-        let split = |path: &str| match path.rsplit_once("::") {
-            Some((around, name)) => (around.to_owned(), name.to_owned()),
-            None => (String::new(), path.to_owned()),
+        let name_now = self.program.name(of).map(|name| name.to_string()).unwrap_or_default();
+        let around_now = now.strip_suffix(name_now.as_str()).and_then(|around| around.strip_suffix("::"));
+        let around_now = around_now.unwrap_or_default();
+        // What has `::` in its name stays where it is, as long as its path begins so.
+        let beside = || path.strip_prefix(around_now)?.strip_prefix("::");
+        let (around, name) = match (beside().filter(|_| name_now.contains("::")), path.rsplit_once("::")) {
+            (Some(name), _) => (around_now, name),
+            (None, Some(parts)) => parts,
+            (None, None) => ("", path),
         };
-        let ((around, name), (around_now, name_now)) = (split(path), split(&now));
         let done = if around == around_now {
             Ok(())
         } else if of.kind == RefKind::Function {
-            self.move_function(&MoveFunction { of: of.to_string(), module: around })
+            self.move_function(&MoveFunction { of: of.to_string(), module: around.to_owned() })
         } else {
             let message =
                 format!("`{}` becomes `{}`: only functions are moved", shortened(&now), shortened(path));
@@ -236,7 +241,7 @@ impl Session<'_> {
         };
         let done = done.and_then(|()| match name == name_now {
             true => Ok(()),
-            false => self.rename(&Rename { of: of.to_string(), name }, of.kind),
+            false => self.rename(&Rename { of: of.to_string(), name: name.to_owned() }, of.kind),
         });
         done.map_err(|fail| at(fail, part.file))
     }

@@ -122,6 +122,22 @@ fn a_patch_changes_texts_of_any_detail() {
 }
 
 #[test]
+fn a_patch_renames_what_has_a_path_for_a_name() {
+    let text = "module lib#m1\n\nfunc \"fmt::write\"#f2 () -> () { return }\n\nmodule other#m3\n";
+    let mut refs = RefAllocator::starting_at(1);
+    let program = parse_program(text, &mut refs).unwrap();
+    let mut paths = |new: &str| {
+        let edit = patch(&format!("--- a/lib::fmt::write\n+++ b/{new}\n"));
+        let done = expand(&program, &mut refs, &[edit]).unwrap().program;
+        done.functions().map(|(of, _)| (done.path(of.into()), done.name(of.into()).cloned())).next()
+    };
+    for (new, name) in [("lib::fmt::print", "fmt::print"), ("lib::print", "print"), ("other::print", "print")]
+    {
+        assert_eq!(paths(new), Some((new.to_owned(), Some(name.into()))));
+    }
+}
+
+#[test]
 fn what_a_patch_cannot_do_is_told_with_the_line() {
     let edits = [
         patch("return 1"),
