@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use lmlang_ir::Type;
 use lmlang_ir::ops::Opcode;
+use lmlang_ir::{Type, TypeDef};
 use lmlang_verify::{Checked, Code, full};
 
 use crate::build::{Build, i32_op, number, value};
@@ -45,6 +45,24 @@ fn a_delta_names_what_came_and_went() {
     assert_eq!(delta.added.iter().map(|one| one.code).collect::<Vec<_>>(), [Code::ArityMismatch]);
     assert!(delta.resolved.is_empty());
     assert_eq!(before.since(&after).resolved, delta.added);
+}
+
+#[test]
+fn what_was_wrong_before_a_rule_was_there_is_no_news() {
+    let mut b = noisy();
+    let shape = b.fields(&[("none", Type::Never)]);
+    let ty = b.add_type("Nothing", shape);
+    let before = Checked::full(b.program.clone(), NonZeroUsize::MIN);
+    assert_eq!(before.findings().tally().errors, 1);
+    let f = b.func("d", &[], &[]);
+    b.ret(f, &[]);
+    let def = b.program.type_def(ty).expect("it is there").as_ref().clone();
+    let def = TypeDef { doc: Some("Has no values.".into()), name: "Never".into(), ..def };
+    b.program.set_type(ty, def).expect("it is there");
+    let after = before.update(b.program);
+    assert_eq!(after.findings().tally().errors, 1);
+    let delta = after.findings().since(before.findings());
+    assert!(delta.added.is_empty() && delta.resolved.is_empty(), "{delta:?}");
 }
 
 #[test]
