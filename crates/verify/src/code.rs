@@ -10,7 +10,8 @@ use lmlang_ir::CodePage;
 pub enum Class {
     /// Only a direct edit of the place can cause it: an edit that leaves one is refused, no stored state has one.
     Error,
-    /// A change elsewhere can leave it behind: stored as a warning, counts as a hole, refused where an edit makes it.
+    /// A change elsewhere can leave it behind, or it was stored before there was the rule: stored as a warning, counts as a
+    /// hole, refused where an edit makes it.
     Stale,
     /// Something is not there yet: a hole, a missing terminator.
     Incomplete,
@@ -407,7 +408,7 @@ codes! {
         "type Tree = struct { left: Tree }"
         "Put the inner one into a `box` or an `option<box<..>>`."
         Some("type Tree = struct { left: option<box<Tree>> }");
-    TypeWithoutValues "TYPE_WITHOUT_VALUES" Error "V13" "a place for a value of a type that has none"
+    TypeWithoutValues "TYPE_WITHOUT_VALUES" Stale "V13" "a place for a value of a type that has none"
         "Variables, globals, fields and what variants carry begin with the zero of their type, and `never` has no values."
         "type Nothing = struct { none: never }"
         "Take `unit`, which has one value, or an `option`, which may begin as `none`."
