@@ -5,7 +5,7 @@ use lmlang_engine::{is_of_text, refuses};
 use lmlang_ir::text::{Places, Reading, TextError, read_program};
 use lmlang_ir::told::candidates;
 use lmlang_ir::{Ref, RefAllocator};
-use lmlang_verify::{Checked, Diagnostic};
+use lmlang_verify::{Checked, Consequences, Diagnostic};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -83,7 +83,8 @@ pub(crate) fn check(source: &Source) -> (Option<Read>, Vec<Problem>) {
     let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN);
     let checked = Checked::full(program, threads);
     let findings = checked.findings().iter().map(|(_, found)| found);
-    let told = findings.filter(|found| is_text || is_of_text(found));
+    let mut consequences = Consequences::new(checked.program());
+    let told = findings.filter(|found| (is_text || is_of_text(found)) && !consequences.follows(found));
     problems.extend(told.map(|found| finding(found, &checked, &places)));
     problems.sort_by_key(|problem| (problem.line, problem.column));
     (is_text.then_some(Read { checked, places }), problems)

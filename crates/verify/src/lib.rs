@@ -28,6 +28,7 @@
 
 mod checked;
 pub mod code;
+mod consequences;
 pub mod diagnostic;
 mod findings;
 mod fixes;
@@ -43,6 +44,7 @@ mod view;
 
 pub use checked::{Checked, Complete, Verified};
 pub use code::{Class, Code, Severity, UnknownCode};
+pub use consequences::Consequences;
 pub use diagnostic::{Diagnostic, Fact, Identity, Location};
 pub use findings::{Delta, Findings, Key, Tally};
 pub use fixes::{Fix, Step, fixes};

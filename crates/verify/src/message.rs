@@ -1,11 +1,13 @@
 //! Findings in words: lower case, names in backticks, expected and found.
 
+use lmlang_ir::ops::signature::source_type;
 use lmlang_ir::types::write_type;
 use lmlang_ir::{
     EffectBound, FuncRef, MemberRef, Op, Place, Program, Ref, RegionOwner, RegionRef, Source, Type, TypeRef,
 };
 
 use crate::code::Code;
+use crate::consequences::without_results;
 use crate::diagnostic::{Diagnostic, Fact};
 
 impl Diagnostic {
@@ -33,7 +35,11 @@ impl Diagnostic {
                 format!("the targets take different values: the last takes {expected}, another {found}")
             }
             Code::InputCount | Code::ArityMismatch => {
-                format!("{op} has {found} {}: expected {expected}", one_or_more(&found, "input", "inputs"))
+                let has = format!("{op} has {found} {}", one_or_more(&found, "input", "inputs"));
+                match words.missing_results() {
+                    Some((owner, missing)) => format!("{has}, and {owner} no results: {missing} is missing"),
+                    None => format!("{has}: expected {expected}"),
+                }
             }
             Code::RegionCount => {
                 format!("{op} owns {found} {}: expected {expected}", one_or_more(&found, "region", "regions"))
@@ -150,6 +156,18 @@ impl Words<'_> {
         let function = self.of.at.function.and_then(|function| self.program.function(function));
         let node = function.and_then(|function| function.body().node(*of));
         node.map(|node| format!(" of `{}`", node.op().code().mnemonic())).unwrap_or_default()
+    }
+
+    /// The operator that has no results although it is given values, and what would say that it has some.
+    fn missing_results(&self) -> Option<(String, String)> {
+        let owner = without_results(self.program, self.of)?;
+        let function = self.program.function(self.of.at.function?)?;
+        let body = function.body();
+        let given = body.node(self.of.at.node()?)?.inputs().iter();
+        let types: Option<Vec<String>> =
+            given.map(|source| Some(self.ty(&source_type(self.program, function, source?)?))).collect();
+        let types = types.map_or_else(|| "..".to_owned(), |types| types.join(", "));
+        Some((format!("`{}`", body.node(owner)?.op().code().mnemonic()), format!("`-> ({types})`")))
     }
 
     fn node_op(&self) -> Option<&Op> {

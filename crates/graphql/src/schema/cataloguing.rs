@@ -6,6 +6,7 @@ use async_graphql::{Context, ID, InputObject, SimpleObject};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lmlang_engine::{Content, Creation, Engine, NewProgramRequest, Updated, is_of_text, refuses};
+use lmlang_verify::Consequences;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
@@ -127,7 +128,9 @@ pub(crate) async fn create(
                 text.iter().map(|error| EditError::of_text(0, vec!["text".to_owned()], error)).collect();
             if let Some(checked) = checked {
                 let told = |found| refuses(found, &places) && (text.is_empty() || is_of_text(found));
-                let found = checked.findings().iter().filter(|(_, found)| told(found));
+                let mut consequences = Consequences::new(checked.program());
+                let found = checked.findings().iter();
+                let found = found.filter(|(_, found)| told(found) && !consequences.follows(found));
                 errors.extend(found.map(|(_, found)| {
                     let spot = places.get(found.spot(checked.program()).number);
                     let place = spot.or_else(|| places.get(found.at.entity.number));

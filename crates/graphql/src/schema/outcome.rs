@@ -244,17 +244,20 @@ impl EditRejected {
     fn new(engine: &engine::Engine, open: &engine::OpenProgram, rejected: engine::Rejected) -> EditRejected {
         let engine::Rejected { after, errors, findings, warnings, suppressed } = rejected;
         let mut shown: Vec<EditError> = errors.iter().map(EditError::of_edit).collect();
-        let mut about = Vec::new();
+        let (mut about, mut followed) = (Vec::new(), 0);
         if let Some(checked) = after {
             let program = checked.program();
-            shown.extend(findings.iter().map(|found| EditError::verified(program, found)));
+            let (before, mut consequences) = (shown.len(), verify::Consequences::new(program));
+            let told = findings.iter().filter(|found| !consequences.follows(&found.diagnostic));
+            shown.extend(told.map(|found| EditError::verified(program, found)));
+            followed = before + findings.len() - shown.len();
             let entry = open.timeline.head().main.revision.entry.clone();
             let refused = Arc::new(engine::Revision { entry, checked });
             let view = View::dry(engine, open.clone(), Uuid::nil(), refused);
             about.extend(warnings.into_iter().take(MAX_PAGE).map(|found| Diagnostic::new(&view, found)));
         }
         shown.sort_by_key(|error| error.edit_index);
-        let suppressed = suppressed + shown.len().saturating_sub(MOST_ERRORS);
+        let suppressed = suppressed + followed + shown.len().saturating_sub(MOST_ERRORS);
         shown.truncate(MOST_ERRORS);
         EditRejected {
             errors: Rows(shown),
