@@ -9,6 +9,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::trie::Trie;
+
 /// The largest number a ref may have: 48 bits, so that a ref and a port pack into one word.
 pub const MAX_NUMBER: u64 = (1 << 48) - 1;
 
@@ -243,14 +245,14 @@ pub struct RefAllocator {
     next: u64,
     /// The block of the function that was asked for last: most ask many times in a row.
     recent: (u64, Range<u64>),
-    /// What is left of the blocks of the others.
-    blocks: imbl::HashMap<u64, Range<u64>>,
+    /// What is left of the blocks of the others: the first number, behind which the others of its block follow.
+    blocks: Trie<u64>,
 }
 
 impl RefAllocator {
     /// Starts at a number that no entity of the program has ever had, nor any above it.
     pub fn starting_at(next: u64) -> RefAllocator {
-        RefAllocator { next: next.max(1), recent: (0, 0..0), blocks: imbl::HashMap::new() }
+        RefAllocator { next: next.max(1), recent: (0, 0..0), blocks: Trie::new() }
     }
 
     /// The lowest number that was never handed out; store it with each revision.
@@ -290,10 +292,12 @@ impl RefAllocator {
     #[inline(never)]
     fn begin_block(&mut self, owner: FuncRef) -> Option<u64> {
         if self.recent.0 != owner.number() {
-            let block = self.blocks.remove(&owner.number()).unwrap_or_default();
+            let left = self.blocks.remove(owner.number());
+            let block = left.map_or(0..0, |first| first..first.next_multiple_of(BLOCK));
             let (before, rest) = std::mem::replace(&mut self.recent, (owner.number(), block));
             if !rest.is_empty() {
-                self.blocks.insert(before, rest);
+                // Whose first number has been handed out, so that it does not begin there.
+                self.blocks.insert(before, rest.start);
             }
         }
         if self.recent.1.is_empty() {
@@ -305,5 +309,22 @@ impl RefAllocator {
             self.recent.1 = start..start + BLOCK;
         }
         self.recent.1.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FuncRef, RefAllocator};
+
+    #[test]
+    fn who_comes_back_gets_the_rest_of_its_block() {
+        let mut refs = RefAllocator::starting_at(5);
+        let mut next = |of: u64| refs.allocate_in(FuncRef::of_key(of)).expect("refs are left");
+        let asked = [1, 1, 2, 1, 2, 3, 1];
+        assert_eq!(asked.map(&mut next), [16, 17, 32, 18, 33, 48, 19]);
+        // The last of a block, then the first of a new one, and nothing is left of the first.
+        assert_eq!((0..12).map(|_| next(1)).last(), Some(31));
+        assert_eq!([2, 1, 2].map(&mut next), [34, 64, 35]);
+        assert_eq!(refs.watermark(), 80);
     }
 }
