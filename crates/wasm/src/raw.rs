@@ -13,6 +13,7 @@ use wasmparser::{
 
 use crate::accepted::{features, value_type};
 
+/// Whether the operators of a proposal are carried.
 macro_rules! of_such_a_proposal {
     (threads) => {
         true
@@ -27,11 +28,12 @@ macro_rules! of_such_a_proposal {
         false
     };
 }
+pub(crate) use of_such_a_proposal;
 
 macro_rules! carried {
     ($(@$proposal:ident $op:ident $({ $($arg:ident: $ty:ty),* })? => $visit:ident ($($ann:tt)*))*) => {
         /// Whether an operator is carried.
-        pub(crate) fn is_carried(operator: &Operator<'_>) -> bool {
+        fn is_carried(operator: &Operator<'_>) -> bool {
             match operator {
                 $(Operator::$op { .. } => of_such_a_proposal!($proposal),)*
                 _ => false,

@@ -1,6 +1,7 @@
 //! Instructions to nodes: the operand stack is followed, each instruction becomes a node where it stands.
 
 mod control;
+mod visit;
 
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ use super::operand::{OperandType, Operands};
 use super::{ImportError, Indices};
 use crate::plain;
 use crate::raw::{Carried, Known};
+
+pub(super) use self::visit::Step;
 
 /// What a block, a branch or a call by a reference takes from the operand stack.
 type Values = SmallVec<[Source; 4]>;
@@ -77,6 +80,10 @@ pub(super) struct Body<'m, 'b> {
     dead: Option<u32>,
     /// Values that the last instruction took and gave.
     values: usize,
+    /// The byte where the next instruction begins.
+    offset: u64,
+    /// Why the last instruction is not taken in.
+    refused: Option<ImportError>,
 }
 
 impl<'m, 'b> Body<'m, 'b> {
@@ -99,7 +106,8 @@ impl<'m, 'b> Body<'m, 'b> {
             outside,
         };
         frames.push(function);
-        Body { indices, build, locals, labels, stack, frames, dead: None, values: 0 }
+        let (dead, values, offset, refused) = (None, 0, 0, None);
+        Body { indices, build, locals, labels, stack, frames, dead, values, offset, refused }
     }
 
     /// The lists, for the next body: this one has come to its end.
@@ -116,7 +124,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     /// Takes the next instruction in. The module is valid.
-    pub(super) fn take(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
+    fn take(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
         if self.dead.is_some() {
             self.pass_over(operator);
             return Ok(());

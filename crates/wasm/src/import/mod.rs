@@ -30,7 +30,7 @@ use wast::Wat;
 use wast::parser::{self, ParseBuffer};
 
 use self::assembly::Assembly;
-use self::body::{Body, Lists};
+use self::body::{Body, Lists, Step};
 use self::indices::{Indices, unnamed_param};
 use self::locals::Cell;
 use self::mnemonic::mnemonic;
@@ -558,13 +558,15 @@ fn translate<'m, 'b>(
     let mut operators = code.get_operators_reader()?;
     while !operators.eof() {
         let offset = operators.original_position();
-        let operator = operators.read()?;
-        if raw::is_carried(&operator) {
-            let at = |position: u64| (position - code.range().start) as usize;
-            let bytes = &code.as_bytes()[at(offset)..at(operators.original_position())];
-            translated.carry(bytes, known, offset)?;
-        } else {
-            translated.take(&operator, offset)?;
+        translated.begins_at(offset);
+        match operators.visit_operator(&mut translated)? {
+            Step::Taken => {}
+            Step::Carried => {
+                let at = |position: u64| (position - code.range().start) as usize;
+                let bytes = &code.as_bytes()[at(offset)..at(operators.original_position())];
+                translated.carry(bytes, known, offset)?;
+            }
+            Step::Refused => translated.refusal().map_or(Ok(()), Err)?,
         }
         room.take(translated.values(), offset)?;
     }
