@@ -24,7 +24,7 @@ mod grow;
 use std::sync::Arc;
 
 use crate::change::{FunctionMut, StructureError};
-use crate::draft::Draft;
+use crate::draft::{Draft, End};
 use crate::entities::{
     Contract, ContractKind, Field, FunctionHead, Module, Name, Param, Region, RegionOwner, RegionParam,
     RegionRole, Shape, TypeDef, Variable, VariantDef, Visibility,
@@ -43,6 +43,7 @@ pub use grow::Grow;
 
 const FRESH: &str = "a ref from the allocator of the program is fresh, and 48 bits of them do not run out";
 const PLACED: &str = "the place of a builder exists";
+const TAKEN: &str = "the opcode takes this attribute";
 
 /// Adds entities to a program under fresh refs.
 ///
@@ -254,13 +255,19 @@ impl<'a> FunctionBuilder<'a, &'a mut Draft> {
         let root = RegionRef::of_key(refs.allocate_in(of).expect(FRESH));
         let region = Region::new(RegionOwner::Function, RegionRole::Body, Vec::new());
         draft.add_region(root, region).expect(FRESH);
-        FunctionBuilder { of, function: draft, refs, place: root }
+        let place = Draft::end_of(draft, root).expect(PLACED);
+        FunctionBuilder { of, function: draft, refs, place }
     }
 
     /// Goes to the end of a region.
     pub fn go(&mut self, region: RegionRef) -> Result<(), StructureError> {
         self.place = self.function.end_of(region)?;
         Ok(())
+    }
+
+    /// Goes back to where it was.
+    pub fn go_back(&mut self, place: End) {
+        self.place = place;
     }
 }
 
@@ -287,6 +294,7 @@ impl<G: Grow> FunctionBuilder<'_, G> {
         built
     }
 
+    #[inline]
     fn number(&mut self) -> u64 {
         self.refs.allocate_in(self.of).expect(FRESH)
     }
@@ -302,6 +310,7 @@ impl<G: Grow> FunctionBuilder<'_, G> {
     }
 
     /// Adds a node of an operator with all of its inputs, and stands after it.
+    #[inline(always)]
     pub fn plain(&mut self, op: Op, inputs: Inputs) -> NodeRef {
         let of = NodeRef::of_key(self.number());
         self.place = self.function.insert_plain(of, self.place, op, inputs).expect(PLACED);
@@ -330,7 +339,7 @@ impl<G: Grow> FunctionBuilder<'_, G> {
         attr: Attr,
         inputs: impl IntoIterator<Item = S>,
     ) -> NodeRef {
-        let op = Op::new(code, attr).expect("the opcode takes this attribute");
+        let op = Op::new(code, attr).expect(TAKEN);
         self.node(op, inputs)
     }
 
@@ -344,7 +353,7 @@ impl<G: Grow> FunctionBuilder<'_, G> {
         ty: Scalar,
         inputs: impl IntoIterator<Item = S>,
     ) -> Source {
-        Source::Node(self.op(code, Attr::Scalar(ty), inputs), 0)
+        Source::Node(self.node(Op::scalar(code, ty).expect(TAKEN), inputs), 0)
     }
 
     /// Adds a constant.
@@ -395,7 +404,7 @@ impl<G: Grow> FunctionBuilder<'_, G> {
 
     /// Writes a variable of the function.
     pub fn var_set(&mut self, of: VarRef, value: Source) -> NodeRef {
-        self.node(Op::var_set(of), [value])
+        self.plain(Op::var_set(of), Inputs::one(value))
     }
 
     /// Adds a contract and returns the region of its condition; an `ensure` sees the results as parameters.

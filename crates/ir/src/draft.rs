@@ -41,6 +41,14 @@ pub struct Draft {
     workspace: Workspace,
 }
 
+/// The end of a region of a draft, where its next node goes. It is one until the draft is finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    region: RegionRef,
+    /// Where the region stands among those of the draft.
+    at: u32,
+}
+
 /// What is needed while a function is put together, and as large as it is.
 ///
 /// Each draft has one. Whoever puts the functions of many drafts together has one for all of them.
@@ -105,46 +113,40 @@ impl Draft {
         region: RegionRef,
         content: NodeContent,
     ) -> Result<(), StructureError> {
-        self.lengthen(region)?;
-        self.nodes.push(of.number(), Node::new(content, region));
+        let end = self.end_of(region)?;
+        self.recent = (region.number(), end.at);
+        self.append_at(of, end, content);
         Ok(())
     }
 
-    /// The same with a node that has nothing beside its operator and its inputs, as most have.
+    /// Adds a node at the end of a region. All else that follows from that is found out when all nodes are there: whoever
+    /// reads has more to do than whoever puts together.
+    pub fn append_at(&mut self, of: NodeRef, end: End, content: NodeContent) {
+        self.inside.push(end.at);
+        self.nodes.push(of.number(), Node::new(content, end.region));
+    }
+
+    /// The same with a node that has nothing beside its operator and its inputs, as most have. Its parts are written where
+    /// they stay: it is part of whoever calls it.
+    #[inline(always)]
+    pub fn append_plain(&mut self, of: NodeRef, end: End, op: Op, inputs: Inputs) {
+        self.inside.push(end.at);
+        self.nodes.push(of.number(), Node::plain(op, inputs, end.region));
+    }
+
+    /// The end of a region.
     ///
     /// # Errors
     ///
     /// A region that has not been added.
-    pub fn append_plain(
-        &mut self,
-        of: NodeRef,
-        region: RegionRef,
-        op: Op,
-        inputs: Inputs,
-    ) -> Result<(), StructureError> {
-        self.lengthen(region)?;
-        self.nodes.push(of.number(), Node::plain(op, inputs, region));
-        Ok(())
-    }
-
-    /// Gives a region the next node. All else that follows from that is found out when all nodes are there: whoever reads
-    /// has more to do than whoever puts together.
-    fn lengthen(&mut self, region: RegionRef) -> Result<(), StructureError> {
-        let at = self.position(region).ok_or(StructureError::Missing(region.into()))?;
-        self.inside.push(at);
-        Ok(())
-    }
-
-    /// Tells whether a region has been added.
-    pub fn has_region(&self, region: RegionRef) -> bool {
-        self.recent.0 == region.number() || self.positions.contains_key(&region.number())
-    }
-
-    fn position(&mut self, region: RegionRef) -> Option<u32> {
-        if self.recent.0 != region.number() {
-            self.recent = (region.number(), *self.positions.get(&region.number())?);
+    pub fn end_of(&self, region: RegionRef) -> Result<End, StructureError> {
+        if self.recent.0 == region.number() {
+            return Ok(End { region, at: self.recent.1 });
         }
-        Some(self.recent.1)
+        match self.positions.get(&region.number()) {
+            Some(at) => Ok(End { region, at: *at }),
+            None => Err(StructureError::Missing(region.into())),
+        }
     }
 
     /// Puts the function together. The draft is empty again, whatever comes of it.

@@ -59,6 +59,7 @@ pub const MAX_PORTS: usize = 1 << 14;
 struct Packed(u64);
 
 impl Packed {
+    #[inline]
     fn of(source: Option<Source>) -> Packed {
         let (kind, number, port) = match source {
             None => return Packed(0),
@@ -86,6 +87,18 @@ impl Packed {
 pub struct Inputs(SmallVec<[Packed; 2]>);
 
 impl Inputs {
+    /// No other input than this.
+    #[inline]
+    pub fn one(source: Source) -> Inputs {
+        Inputs(SmallVec::from_buf_and_len([Packed::of(Some(source)), Packed(0)], 1))
+    }
+
+    /// These two.
+    #[inline]
+    pub fn two(first: Source, second: Source) -> Inputs {
+        Inputs(SmallVec::from_buf([Packed::of(Some(first)), Packed::of(Some(second))]))
+    }
+
     /// The number of inputs, holes included.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -214,6 +227,7 @@ impl PartialEq for Node {
 
 impl Node {
     /// A node that has nothing beside its operator and its inputs.
+    #[inline(always)]
     pub(crate) fn plain(op: Op, inputs: Inputs, region: RegionRef) -> Node {
         Node { op, region, inputs, extra: None, chunk: 0 }
     }

@@ -278,6 +278,7 @@ impl RefAllocator {
     }
 
     /// Hands out a number for an entity inside a function, from the function's own aligned block.
+    #[inline]
     pub fn allocate_in(&mut self, owner: FuncRef) -> Option<u64> {
         if self.recent.0 == owner.number()
             && let Some(number) = self.recent.1.next()

@@ -13,12 +13,22 @@ macro_rules! attr {
     };
 }
 
+macro_rules! scalars {
+    ($of:ident) => {
+        (Scalar::$of, None)
+    };
+    ($from:ident $to:ident) => {
+        (Scalar::$from, Some(Scalar::$to))
+    };
+}
+
 macro_rules! plain {
     ($($name:ident = $code:ident $($scalar:ident)+;)*) => {
-        /// The operator of a node that does what an instruction does, if there is one.
-        pub(crate) fn of_operator(operator: &Operator<'_>) -> Option<(Opcode, Attr)> {
+        /// The operator of a node that does what an instruction does, if there is one, with the type of its operands, and
+        /// the one that a conversion leads to.
+        pub(crate) fn of_operator(operator: &Operator<'_>) -> Option<(Opcode, (Scalar, Option<Scalar>))> {
             match operator {
-                $(Operator::$name => Some((Opcode::$code, attr!($($scalar)+))),)*
+                $(Operator::$name => Some((Opcode::$code, scalars!($($scalar)+))),)*
                 _ => None,
             }
         }

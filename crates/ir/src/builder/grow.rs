@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::change::{FunctionMut, StructureError};
-use crate::draft::Draft;
+use crate::draft::{Draft, End};
 use crate::entities::{Contract, Region, Variable};
 use crate::node::{Inputs, NodeContent};
 use crate::ops::Op;
@@ -80,7 +80,7 @@ impl Grow for FunctionMut<'_> {
 
 /// The end of a region: a draft grows nowhere else.
 impl Grow for &mut Draft {
-    type Place = RegionRef;
+    type Place = End;
 
     fn add_variable(&mut self, of: VarRef, variable: Variable) -> Result<(), StructureError> {
         Draft::add_variable(self, of, variable);
@@ -96,28 +96,18 @@ impl Grow for &mut Draft {
         Draft::add_region(self, of, region)
     }
 
-    fn insert(
-        &mut self,
-        of: NodeRef,
-        at: RegionRef,
-        content: NodeContent,
-    ) -> Result<RegionRef, StructureError> {
-        Draft::append(self, of, at, content)?;
+    fn insert(&mut self, of: NodeRef, at: End, content: NodeContent) -> Result<End, StructureError> {
+        Draft::append_at(self, of, at, content);
         Ok(at)
     }
 
-    fn insert_plain(
-        &mut self,
-        of: NodeRef,
-        at: RegionRef,
-        op: Op,
-        inputs: Inputs,
-    ) -> Result<RegionRef, StructureError> {
-        Draft::append_plain(self, of, at, op, inputs)?;
+    #[inline(always)]
+    fn insert_plain(&mut self, of: NodeRef, at: End, op: Op, inputs: Inputs) -> Result<End, StructureError> {
+        Draft::append_plain(self, of, at, op, inputs);
         Ok(at)
     }
 
-    fn end_of(&self, region: RegionRef) -> Result<RegionRef, StructureError> {
-        if self.has_region(region) { Ok(region) } else { Err(StructureError::Missing(region.into())) }
+    fn end_of(&self, region: RegionRef) -> Result<End, StructureError> {
+        Draft::end_of(self, region)
     }
 }

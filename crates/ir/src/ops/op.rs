@@ -239,22 +239,57 @@ impl Op {
         fits.then_some(Op { code, attr })
     }
 
+    /// An operator on a scalar type; `None` when the op table wants another attribute there.
+    #[inline]
+    pub fn scalar(code: Opcode, of: Scalar) -> Option<Op> {
+        match code.spec().attr {
+            AttrKind::Scalar(allowed) if allowed.contains(&of) => Some(Op { code, attr: Attr::Scalar(of) }),
+            _ => None,
+        }
+    }
+
+    /// A conversion; `None` when the op table wants another attribute there.
+    #[inline]
+    pub fn conversion(code: Opcode, from: Scalar, to: Scalar) -> Option<Op> {
+        match code.spec().attr {
+            AttrKind::Convert(allowed) if allowed.contains(&(from, to)) => {
+                Some(Op { code, attr: Attr::Convert(from, to) })
+            }
+            _ => None,
+        }
+    }
+
+    /// An access of memory; `None` when the op table wants another attribute there.
+    #[inline]
+    pub fn access(code: Opcode, arg: MemArg) -> Option<Op> {
+        match code.spec().attr {
+            AttrKind::Memory(allowed) if allowed.contains(&arg.ty) => {
+                Some(Op { code, attr: Attr::Memory(arg) })
+            }
+            _ => None,
+        }
+    }
+
     /// The constant operator.
+    #[inline]
     pub fn constant(value: Const) -> Op {
         Op { code: Opcode::Const, attr: Attr::Const(value) }
     }
 
     /// The call of a function.
+    #[inline]
     pub fn call(function: FuncRef) -> Op {
         Op { code: Opcode::Call, attr: Attr::Function(function) }
     }
 
     /// The read of a variable of the function.
+    #[inline]
     pub fn var_get(variable: VarRef) -> Op {
         Op { code: Opcode::VarGet, attr: Attr::Variable(variable) }
     }
 
     /// The write of a variable of the function.
+    #[inline]
     pub fn var_set(variable: VarRef) -> Op {
         Op { code: Opcode::VarSet, attr: Attr::Variable(variable) }
     }

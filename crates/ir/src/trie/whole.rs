@@ -33,6 +33,7 @@ impl<T> Entries<T> {
     }
 
     /// Adds one behind all others.
+    #[inline(always)]
     pub(crate) fn push(&mut self, key: u64, item: T) {
         self.keys.push(key);
         self.items.push(item);

@@ -6,7 +6,7 @@ mod visit;
 use std::sync::Arc;
 
 use lmlang_ir::builder::FunctionBuilder;
-use lmlang_ir::draft::Draft;
+use lmlang_ir::draft::{Draft, End};
 use lmlang_ir::ops::PortType;
 use lmlang_ir::{Attr, Const, Inputs, MemArg, NodeContent, NodeRef, Op, Opcode, RegionRef, Scalar, Source};
 use smallvec::SmallVec;
@@ -58,7 +58,7 @@ struct Frame {
     /// Operands below the block.
     height: usize,
     /// Where the builder goes on after it.
-    outside: RegionRef,
+    outside: End,
 }
 
 /// What bodies are read with, one after another, so that the lists need no new room for each.
@@ -145,8 +145,8 @@ impl<'m, 'b> Body<'m, 'b> {
 
     /// Takes an instruction in that is in one of the tables, or has its own way.
     fn look_up(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
-        if let Some((code, attr)) = plain::of_operator(operator) {
-            self.plain(code, attr);
+        if let Some((code, (of, to))) = plain::of_operator(operator) {
+            self.plain(code, of, to);
             return Ok(());
         }
         if let Some((code, ty, memarg)) = plain::of_access(operator) {
@@ -390,6 +390,14 @@ impl<'m, 'b> Body<'m, 'b> {
         values
     }
 
+    /// The two topmost operands as the inputs of the next node.
+    fn pop_two(&mut self, first: OperandType, second: OperandType) -> Inputs {
+        let from = self.stack.len() - 2;
+        let (first, second) = (self.operand_as(from, first), self.operand_as(from + 1, second));
+        self.stack.truncate(from);
+        Inputs::two(first, second)
+    }
+
     /// An operand that stays where it is as a value of a type: a truth value becomes a number.
     fn operand_as(&mut self, at: usize, ty: OperandType) -> Source {
         self.convert(self.stack[at], ty)
@@ -397,7 +405,7 @@ impl<'m, 'b> Body<'m, 'b> {
 
     /// Adds a node with inputs that were on the stack.
     fn node(&mut self, code: Opcode, attr: Attr, inputs: Inputs) -> NodeRef {
-        self.build.plain(Op::new(code, attr).expect("the opcode takes this attribute"), inputs)
+        self.build.plain(Op::new(code, attr).expect(TAKEN), inputs)
     }
 
     fn convert(&mut self, operand: Operand, ty: OperandType) -> Source {
@@ -410,7 +418,8 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn widen(&mut self, code: Opcode, from: Scalar, to: Scalar, value: Source) -> Source {
-        self.build.op(code, Attr::Convert(from, to), [value]).into()
+        let op = Op::conversion(code, from, to).expect(TAKEN);
+        self.build.plain(op, Inputs::one(value)).into()
     }
 
     fn pop_condition(&mut self) -> Source {
@@ -427,19 +436,23 @@ impl<'m, 'b> Body<'m, 'b> {
         self.push(source, ty.into());
     }
 
-    /// An operator that takes and gives scalars, as the op table says.
-    fn plain(&mut self, code: Opcode, attr: Attr) {
-        let (first, second) = match attr {
-            Attr::Scalar(of) => (of, of),
-            Attr::Convert(from, to) => (from, to),
-            _ => return,
+    /// An operator that takes one or two scalars and gives one, as the op table says.
+    fn plain(&mut self, code: Opcode, of: Scalar, to: Option<Scalar>) {
+        let (spec, operand) = (code.spec(), OperandType::from(of));
+        self.values += spec.inputs.len();
+        let inputs = match spec.inputs.len() {
+            1 => Inputs::one(self.pop_as(operand)),
+            _ => self.pop_two(operand, operand),
         };
-        let inputs = self.pop_inputs(std::iter::repeat_n(OperandType::from(first), code.spec().inputs.len()));
-        let result = match code.spec().outputs[0].ty {
+        let result = match spec.outputs[0].ty {
             PortType::Is(scalar) => scalar,
-            _ => second,
+            _ => to.unwrap_or(of),
         };
-        let node = self.node(code, attr, inputs);
+        // One after the other, and not the operator first: it is written where it stays.
+        let node = match to {
+            None => self.build.plain(Op::scalar(code, of).expect(TAKEN), inputs),
+            Some(to) => self.build.plain(Op::conversion(code, of, to).expect(TAKEN), inputs),
+        };
         self.push(node.into(), result.into());
     }
 
@@ -453,11 +466,16 @@ impl<'m, 'b> Body<'m, 'b> {
         let Ok(constant) = u32::try_from(memarg.offset) else {
             return Err(ImportError::unsupported("an offset of more than 32 bits".to_owned(), offset));
         };
-        let attr = Attr::Memory(MemArg { ty, offset: constant, align_log2: memarg.align });
+        let arg = MemArg { ty, offset: constant, align_log2: memarg.align };
         if code.spec().outputs.is_empty() {
-            self.special(code, attr, &[OperandType::I32, ty.into()], None);
+            self.values += 2;
+            let inputs = self.pop_two(OperandType::I32, ty.into());
+            self.build.plain(Op::access(code, arg).expect(TAKEN), inputs);
         } else {
-            self.special(code, attr, &[OperandType::I32], Some(ty.into()));
+            self.values += 1;
+            let inputs = Inputs::one(self.pop_as(OperandType::I32));
+            let node = self.build.plain(Op::access(code, arg).expect(TAKEN), inputs);
+            self.push(node.into(), ty.into());
         }
         Ok(())
     }
@@ -501,6 +519,8 @@ impl<'m, 'b> Body<'m, 'b> {
         }
     }
 }
+
+const TAKEN: &str = "the opcode takes this attribute";
 
 /// Operands that no instruction exceeds that is carried.
 const MOST_CARRIED: usize = 8;

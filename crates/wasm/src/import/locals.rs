@@ -54,26 +54,29 @@ impl<'m> Locals<'m> {
         self.near[at] = Some((cell, ty));
     }
 
-    fn kept(&self, local: u32) -> Option<(Cell, OperandType)> {
-        match self.near.get(local as usize) {
-            Some(near) => *near,
-            None => self.far.get(&local).copied(),
-        }
-    }
-
     fn ty(&self, local: u32) -> OperandType {
         let at = self.ends.partition_point(|(end, _)| *end <= local);
         self.ends[at].1
     }
 
     /// Where a local is kept, and its type.
+    #[inline]
     pub(super) fn cell(
         &mut self,
         local: u32,
         build: &mut FunctionBuilder<'_, &mut Draft>,
     ) -> (Cell, OperandType) {
-        if let Some(kept) = self.kept(local) {
-            return kept;
+        // Most are near, and are asked for several times.
+        match self.near.get(local as usize) {
+            Some(Some(near)) => *near,
+            _ => self.far_or_new(local, build),
+        }
+    }
+
+    #[inline(never)]
+    fn far_or_new(&mut self, local: u32, build: &mut FunctionBuilder<'_, &mut Draft>) -> (Cell, OperandType) {
+        if let Some(far) = self.far.get(&local) {
+            return *far;
         }
         let name = self.names.and_then(|of| of.get(local).cloned());
         let ty = self.ty(local);

@@ -113,7 +113,7 @@ impl Body<'_, '_> {
         let Some(frame) = self.frames.pop() else { return };
         self.stack.truncate(frame.height);
         if let Some(node) = frame.node {
-            self.enter(frame.outside);
+            self.build.go_back(frame.outside);
             self.push_all(node, &frame.results);
         }
     }
