@@ -15,7 +15,7 @@ use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
 use crate::function::{Body, Counts, Function};
 use crate::node::{Inputs, Node, NodeContent};
 use crate::ops::Op;
-use crate::order::{Order, begins_chunk};
+use crate::order::Sequences;
 use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, VarRef};
 use crate::trie::{Entries, Trie};
 use crate::users::Users;
@@ -54,11 +54,8 @@ pub struct End {
 /// Each draft has one. Whoever puts the functions of many drafts together has one for all of them.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    /// For each region the head of its last chunk.
-    heads: Vec<u64>,
-    /// Each region with its nodes behind it, and where each of them ends.
-    sequences: Vec<u64>,
-    ends: Vec<usize>,
+    /// The orders of the regions.
+    sequences: Sequences,
 }
 
 impl Draft {
@@ -188,9 +185,9 @@ impl Draft {
     }
 
     fn body(&mut self, workspace: &mut Workspace) -> Result<Body, StructureError> {
-        self.measure(&mut workspace.heads);
-        let order =
-            self.order(workspace).map_err(|twice| StructureError::Exists(NodeRef::of_key(twice).into()))?;
+        self.measure(&mut workspace.sequences);
+        let order = workspace.sequences.order(self.nodes.keys());
+        let order = order.map_err(|twice| StructureError::Exists(NodeRef::of_key(twice).into()))?;
         sort(&mut self.nodes, |number| NodeRef::of_key(number).into())?;
         let counts = self.counts();
         let nodes = self.nodes.take();
@@ -220,40 +217,14 @@ impl Draft {
 
     /// Tells regions how long they are, and nodes in which chunk of their region's order they stand; the nodes are as they
     /// came.
-    fn measure(&mut self, heads: &mut Vec<u64>) {
-        heads.clear();
-        heads.extend_from_slice(self.regions.keys());
+    fn measure(&mut self, sequences: &mut Sequences) {
+        sequences.begin(self.regions.keys());
         let regions = self.regions.items_mut();
         for ((number, node), region) in self.nodes.iter_mut().zip(&self.inside) {
             let at = *region as usize;
-            if begins_chunk(number) {
-                heads[at] = number;
-            }
-            node.chunk = heads[at];
+            node.chunk = sequences.add(at, number);
             regions[at].length += 1;
         }
-    }
-
-    /// The orders of all regions; the nodes are as they came. The error is a number that stands in them twice.
-    fn order(&self, workspace: &mut Workspace) -> Result<Order, u64> {
-        let Workspace { sequences, ends, heads: _ } = workspace;
-        sequences.clear();
-        sequences.resize(self.regions.keys().len() + self.nodes.keys().len(), 0);
-        ends.clear();
-        let mut total = 0;
-        for (number, region) in self.regions.keys().iter().zip(self.regions.items()) {
-            sequences[total] = *number;
-            ends.push(total + 1);
-            total += 1 + region.len();
-        }
-        for (number, region) in self.nodes.keys().iter().zip(&self.inside) {
-            let end = &mut ends[*region as usize];
-            sequences[*end] = *number;
-            *end += 1;
-        }
-        let (all, ends) = (&sequences[..], &ends[..]);
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        Order::of_sequences(starts.zip(ends).map(|(start, end)| &all[start..*end]))
     }
 
     /// How much there is of what.

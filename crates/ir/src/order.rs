@@ -16,6 +16,8 @@ use smallvec::SmallVec;
 use crate::hash::{Content, Hash, Hasher};
 use crate::trie::Trie;
 
+pub(crate) use self::whole::Sequences;
+
 /// Levels above this one are not told apart: 16^6 elements in one region.
 const TOP: u32 = 6;
 
@@ -77,12 +79,6 @@ pub trait Homes {
     fn chunk_of(&self, element: u64) -> u64;
     /// Remembers a new head for an element.
     fn set_chunk(&mut self, element: u64, head: u64);
-}
-
-/// Tells whether an element begins a chunk at level 0 wherever it stands; all others are in the chunk of the element
-/// before.
-pub(crate) fn begins_chunk(element: u64) -> bool {
-    level_of(element) > 0
 }
 
 /// Where an element of a region stands: it compares as the elements of that region follow each other. A number in one revision

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::order::{Homes, Order, begins_chunk, level_of};
+use crate::order::{Homes, Order, Sequences, level_of};
 use crate::tests::config;
 
 /// The record of each element, as the nodes of a function keep it.
@@ -32,6 +32,26 @@ type Step = (u64, prop::sample::Index, prop::sample::Index, u8);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec((1u64..=3, any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0u8..8), 0..150)
+}
+
+/// The orders of regions with their elements, which come in turns.
+fn of_lists(lists: &[(u64, &[u64])], records: &mut Records) -> Result<Order, u64> {
+    let mut sequences = Sequences::default();
+    // It has been in use before.
+    sequences.begin(&[7]);
+    sequences.add(0, 8);
+    let regions: Vec<u64> = lists.iter().map(|(region, _)| *region).collect();
+    sequences.begin(&regions);
+    let mut elements = Vec::new();
+    for turn in 0..lists.iter().map(|(_, list)| list.len()).max().unwrap_or(0) {
+        for (at, (_, list)) in lists.iter().enumerate() {
+            if let Some(element) = list.get(turn) {
+                records.set_chunk(*element, sequences.add(at, *element));
+                elements.push(*element);
+            }
+        }
+    }
+    sequences.order(&elements)
 }
 
 #[derive(Clone, Default)]
@@ -93,17 +113,9 @@ impl State {
     }
 
     fn made_in_one_go(&self) -> State {
+        let lists: Vec<(u64, &[u64])> = self.model.iter().map(|(of, list)| (*of, &list[..])).collect();
         let mut records = Records::default();
-        let sequences: Vec<Vec<u64>> =
-            self.model.iter().map(|(region, list)| [&[*region], &list[..]].concat()).collect();
-        for sequence in &sequences {
-            let mut head = sequence[0];
-            for element in &sequence[1..] {
-                head = if begins_chunk(*element) { *element } else { head };
-                records.set_chunk(*element, head);
-            }
-        }
-        let order = Order::of_sequences(sequences.iter().map(Vec::as_slice)).unwrap();
+        let order = of_lists(&lists, &mut records).unwrap();
         State { order, records, model: self.model.clone() }
     }
 
@@ -238,8 +250,9 @@ fn a_long_list_built_backwards_equals_one_built_forwards() {
     }
     assert_eq!(forwards.order.hash(), backwards.order.hash());
     assert_eq!(forwards.records, backwards.records);
-    let sequence: Vec<u64> = std::iter::once(1).chain(10..10 + count).collect();
-    let whole = Order::of_sequences([&sequence[..], &[2], &[3]]).unwrap();
+    let (list, mut records): (Vec<u64>, _) = ((10..10 + count).collect(), Records::default());
+    let whole = of_lists(&[(1, &list), (2, &[]), (3, &[])], &mut records).unwrap();
+    assert_eq!(records, forwards.records);
     assert_eq!(whole.hash(), forwards.order.hash());
     assert_eq!(format!("{whole:?}"), format!("{:?}", forwards.order));
     let (first, last) = (10, 9 + count);
@@ -250,8 +263,9 @@ fn a_long_list_built_backwards_equals_one_built_forwards() {
 
 #[test]
 fn what_begins_twice_is_refused() {
-    let heads: Vec<u64> = (10..).filter(|of| begins_chunk(*of)).take(2).collect();
+    let heads: Vec<u64> = (10..).filter(|of| level_of(*of) > 0).take(2).collect();
     let [a, b] = heads[..] else { panic!("chunks begin often") };
-    assert_eq!(Order::of_sequences([&[1, a, b][..], &[2, a]]).unwrap_err(), a);
-    assert_eq!(Order::of_sequences([&[1, b][..], &[b]]).unwrap_err(), b);
+    let twice = |lists: &[(u64, &[u64])]| of_lists(lists, &mut Records::default()).unwrap_err();
+    assert_eq!(twice(&[(1, &[a, b]), (2, &[a])]), a);
+    assert_eq!(twice(&[(1, &[b]), (b, &[])]), b);
 }
