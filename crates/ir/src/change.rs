@@ -12,8 +12,9 @@ use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
-use crate::entities::{FunctionHead, Module, Name, TypeDef};
+use crate::entities::{FunctionHead, Module, Name, Region, TypeDef, Variable};
 use crate::function::{Body, Function};
+use crate::node::Node;
 use crate::ops::{AttrKind, Op};
 use crate::program::{Home, Index, Program};
 use crate::refs::{FuncRef, ModuleRef, NodeRef, Ref, RefKind, TypeRef, VarRef};
@@ -72,14 +73,86 @@ impl PreparedFunction {
     pub fn new(of: FuncRef, function: Arc<Function>) -> Result<PreparedFunction, StructureError> {
         let (body, head) = (&function.body, &function.head);
         let homes = body.homes(of)?;
-        let mut mentioned = Vec::new();
-        body.nodes()
-            .for_each(|(_, node)| each_outer_mention(node.op(), |outer| mentioned.push(outer.number)));
-        let mut in_type = |ty: &Type| ty.each_named(&mut |named| mentioned.push(named.number()));
-        head_types(head).for_each(&mut in_type);
-        body.regions().for_each(|(_, region)| region.params.iter().for_each(|param| in_type(&param.ty)));
-        body.variables().for_each(|(_, variable)| in_type(&variable.ty));
+        let mentioned = mentioned(
+            head,
+            body.nodes.iter().map(|(_, node)| node),
+            body.regions.iter().map(|(_, region)| region),
+            body.variables.iter().map(|(_, variable)| variable),
+        );
         Ok(PreparedFunction { of, function, homes, mentioned })
+    }
+
+    /// The same of a function whose parts somebody has looked through.
+    pub(crate) fn of_parts(
+        of: FuncRef,
+        function: Arc<Function>,
+        homes: Trie<Home>,
+        mentioned: Vec<u64>,
+    ) -> PreparedFunction {
+        PreparedFunction { of, function, homes, mentioned }
+    }
+}
+
+/// What a function names outside of it, as often as it does.
+pub(crate) fn mentioned<'a>(
+    head: &FunctionHead,
+    nodes: impl Iterator<Item = &'a Node>,
+    regions: impl Iterator<Item = &'a Region>,
+    variables: impl Iterator<Item = &'a Variable>,
+) -> Vec<u64> {
+    let mut mentioned = Vec::new();
+    nodes.for_each(|node| each_outer_mention(node.op(), |outer| mentioned.push(outer.number)));
+    let mut in_type = |ty: &Type| ty.each_named(&mut |named| mentioned.push(named.number()));
+    head_types(head).for_each(&mut in_type);
+    regions.for_each(|region| region.params.iter().for_each(|param| in_type(&param.ty)));
+    variables.for_each(|variable| in_type(&variable.ty));
+    mentioned
+}
+
+/// Where the parts of a function are found.
+///
+/// One serves for many, so that its lists need no new room for each.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    homes: Entries<Home>,
+    /// Those that are no nodes.
+    others: Vec<(u64, Home)>,
+}
+
+impl Found {
+    /// Where these parts of a function are found, given by their numbers, most of which ascend.
+    ///
+    /// # Errors
+    ///
+    /// A number that two of them have.
+    pub(crate) fn of_parts(
+        &mut self,
+        of: FuncRef,
+        nodes: impl Iterator<Item = u64>,
+        others: impl Iterator<Item = (RefKind, u64)>,
+    ) -> Result<Trie<Home>, StructureError> {
+        let home = |kind| Home::new(kind, of.number());
+        self.others.clear();
+        self.others.extend(others.map(|(kind, number)| (number, home(kind))));
+        self.others.sort_by_key(|(number, _)| *number);
+        // Most parts are nodes, which ascend: the others find their places among them.
+        let homes = &mut self.homes;
+        homes.clear();
+        let mut others = self.others.iter().copied().peekable();
+        nodes.for_each(|number| {
+            while let Some((before, its)) = others.next_if(|(other, _)| *other < number) {
+                homes.push(before, its);
+            }
+            homes.push(number, home(RefKind::Node));
+        });
+        others.for_each(|(number, its)| homes.push(number, its));
+        match homes.sort() {
+            Ok(()) => Ok(homes.take()),
+            Err(twice) => {
+                let (number, kind) = (homes.keys()[twice], homes.items()[twice].kind());
+                Err(StructureError::Exists(Ref { kind, number }))
+            }
+        }
     }
 }
 
@@ -258,29 +331,13 @@ impl Program {
 impl Body {
     /// Where the parts of the function are found. Fails on a number that two of them have.
     fn homes(&self, of: FuncRef) -> Result<Trie<Home>, StructureError> {
-        let home = |kind| Home::new(kind, of.number());
-        let regions = self.regions.iter().map(|(number, _)| (number, home(RefKind::Region)));
-        let variables = self.variables.iter().map(|(number, _)| (number, home(RefKind::Variable)));
-        let contracts = self.contracts.iter().map(|(number, _)| (number, home(RefKind::Contract)));
-        let mut others: Vec<(u64, Home)> = regions.chain(variables).chain(contracts).collect();
-        others.sort_by_key(|(number, _)| *number);
-        // Most parts are nodes, which ascend: the others find their places among them.
-        let mut homes = Entries::with_capacity(self.counts.nodes as usize + others.len());
-        let mut others = others.into_iter().peekable();
-        self.nodes.iter().for_each(|(number, _)| {
-            while let Some((before, its)) = others.next_if(|(other, _)| *other < number) {
-                homes.push(before, its);
-            }
-            homes.push(number, home(RefKind::Node));
-        });
-        others.for_each(|(number, its)| homes.push(number, its));
-        match homes.sort() {
-            Ok(()) => Ok(homes.take()),
-            Err(twice) => {
-                let (number, kind) = (homes.keys()[twice], homes.items()[twice].kind());
-                Err(StructureError::Exists(Ref { kind, number }))
-            }
-        }
+        let regions = self.regions.iter().map(|(number, _)| (RefKind::Region, number));
+        let variables = self.variables.iter().map(|(number, _)| (RefKind::Variable, number));
+        let contracts = self.contracts.iter().map(|(number, _)| (RefKind::Contract, number));
+        let nodes = self.nodes.iter().map(|(number, _)| number);
+        let expected = self.counts.nodes + self.counts.regions;
+        let mut found = Found { homes: Entries::with_capacity(expected as usize), others: Vec::new() };
+        found.of_parts(of, nodes, regions.chain(variables).chain(contracts))
     }
 
     /// The refs of everything in the body.

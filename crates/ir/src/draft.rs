@@ -10,13 +10,14 @@ use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::FixedState;
 
-use crate::change::{self, StructureError};
+use crate::change::{self, Found, PreparedFunction, StructureError};
 use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
 use crate::function::{Body, Counts, Function};
 use crate::node::{Inputs, Node, NodeContent};
 use crate::ops::Op;
 use crate::order::Sequences;
-use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, VarRef};
+use crate::program::Home;
+use crate::refs::{ContractRef, FuncRef, NodeRef, Ref, RefKind, RegionRef, VarRef};
 use crate::trie::{Entries, Trie};
 use crate::users::Users;
 
@@ -56,6 +57,8 @@ pub struct End {
 pub struct Workspace {
     /// The orders of the regions.
     sequences: Sequences,
+    /// Where the parts are found.
+    found: Found,
 }
 
 impl Draft {
@@ -171,6 +174,39 @@ impl Draft {
         let body = self.body(workspace);
         self.clear();
         Ok(Function { head: Arc::new(head), body: body?, hash: OnceLock::new(), code: OnceLock::new() })
+    }
+
+    /// The same, ready to be added to a program, where it will have the given ref. Its parts are looked through while they
+    /// lie in lists.
+    ///
+    /// # Errors
+    ///
+    /// As [`Draft::finish`], and a ref that two of its parts have.
+    pub fn prepare_in(
+        &mut self,
+        workspace: &mut Workspace,
+        of: FuncRef,
+        head: FunctionHead,
+    ) -> Result<PreparedFunction, StructureError> {
+        let mentioned = change::mentioned(
+            &head,
+            self.nodes.items().iter(),
+            self.regions.items().iter(),
+            self.variables.items().iter(),
+        );
+        let homes = self.homes(&mut workspace.found, of);
+        // What is wrong with the parts of one kind is told first.
+        let function = self.finish_in(workspace, head)?;
+        Ok(PreparedFunction::of_parts(of, Arc::new(function), homes?, mentioned))
+    }
+
+    /// Where the parts are found.
+    fn homes(&self, found: &mut Found, of: FuncRef) -> Result<Trie<Home>, StructureError> {
+        let regions = self.regions.keys().iter().map(|number| (RefKind::Region, *number));
+        let variables = self.variables.keys().iter().map(|number| (RefKind::Variable, *number));
+        let contracts = self.contracts.keys().iter().map(|number| (RefKind::Contract, *number));
+        let nodes = self.nodes.keys().iter().copied();
+        found.of_parts(of, nodes, regions.chain(variables).chain(contracts))
     }
 
     fn clear(&mut self) {

@@ -52,17 +52,14 @@ impl Shared<'_> {
 
     /// Puts a batch together, and into the program while it is near.
     fn assemble(&self, batch: Vec<Given>, workspace: &mut Workspace) {
-        let whole = |Given { of, head, body }| {
-            let function = match body {
-                None => Function::new(head),
-                Some(mut draft) => {
-                    let function = draft.finish_in(workspace, head).expect(WHOLE);
-                    // Whoever has read all functions takes none back.
-                    self.emptied.send(draft).ok();
-                    function
-                }
-            };
-            PreparedFunction::new(of, Arc::new(function)).expect(WHOLE)
+        let whole = |Given { of, head, body }| match body {
+            None => PreparedFunction::new(of, Arc::new(Function::new(head))).expect(WHOLE),
+            Some(mut draft) => {
+                let function = draft.prepare_in(workspace, of, head).expect(WHOLE);
+                // Whoever has read all functions takes none back.
+                self.emptied.send(draft).ok();
+                function
+            }
         };
         let whole: Vec<PreparedFunction> = batch.into_iter().map(whole).collect();
         let mut program = self.program.lock().expect(WHOLE);
