@@ -1,5 +1,7 @@
 //! V7, V10 and V11 for the tree of modules: visibility, standing in a module, and names.
 
+use std::collections::HashSet;
+
 use lmlang_ir::{Module, ModuleRef, Name, Program, Ref, Visibility};
 
 use crate::code::Code;
@@ -74,10 +76,12 @@ pub(crate) fn check_exports(
     taken: Diagnostic,
     out: &mut Vec<Diagnostic>,
 ) {
+    // A module from elsewhere may export one thing a hundred thousand times.
+    let mut before = HashSet::with_capacity(exports.len());
     for (position, export) in exports.iter().enumerate() {
-        let first = match exports[..position].contains(export) {
-            true => Some(of.number),
-            false => index.exported_before(export, of.number),
+        let first = match before.insert(&**export) {
+            false => Some(of.number),
+            true => index.exported_before(export, of.number),
         };
         if let Some(first) = first {
             let mut finding = taken.clone().finding(&**export);

@@ -203,6 +203,12 @@ fn many_of_one_kind_are_a_program_or_refused() {
     check(module(&[[0, 1, 0].repeat(many as usize)]), "ok");
     check(module(&[section(1, 1, EMPTY), section(3, many, &[0]), section(10, many, &body(&[]))]), "ok");
     check(module(&[section(5, 1, &[0, 1]), section(11, many, &[1, 0])]), "ok");
+    // One function by all names that there may be.
+    let names = (0..MOST_OF_A_KIND).flat_map(|name| format!("\u{6}{name:06}\0\0").into_bytes());
+    let names: Vec<u8> = [leb(MOST_OF_A_KIND.into()), names.collect()].concat();
+    let exported = [vec![7], leb(names.len() as u64), names].concat();
+    let nothing = section(10, 1, &body(&[]));
+    check(module(&[section(1, 1, EMPTY), section(3, 1, &[0]), exported, nothing]), "ok");
     // More are too many, before anything is made of them.
     let (million, most) = (1_000_000, u64::from(MOST_OF_A_KIND));
     let whole = |many| module(&[section(1, 1, EMPTY), section(3, many, &[0]), section(10, many, &body(&[]))]);
