@@ -571,7 +571,7 @@ pub(crate) fn check_name(argument: &str, name: &str, limit: usize) -> Result<(),
     if name.trim().is_empty() {
         return Err(Error::bad_request(format!("`{argument}` must not be empty")));
     }
-    if name.chars().any(|c| c.is_control() || c == '@' || c == '/') {
+    if name.chars().any(|c| matches!(c, '@' | '/') || text::is_unseen(c)) {
         return Err(Error::bad_request(format!(
             "`{argument}` must not contain `@`, `/` or control characters"
         )));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use lmlang_ir::{Hash, refs};
+use lmlang_ir::{Hash, refs, text};
 use thiserror::Error;
 
 /// The fewest digits of a hash that name a revision.
@@ -61,7 +61,7 @@ pub enum NameError {
     /// Longer than [`MAX_NAME`].
     #[error("a name has at most {MAX_NAME} characters, this one {0}")]
     Long(usize),
-    /// A character with a meaning in revisions and ids, or one that does not print.
+    /// A character with a meaning in revisions and ids, or one that nobody sees.
     #[error("`{name}` contains {character:?}")]
     Character {
         /// The name.
@@ -145,8 +145,8 @@ pub fn hashes_from(digits: &str) -> (Hash, Hash) {
 
 /// Checks that a branch or checkpoint can have a name.
 ///
-/// Refused is what reads as a revision (`r118`, eight or more hexadecimal digits), what contains `~`, `@` or a character
-/// that does not print, and what reads as a part of an id (`dry-…`, a last segment like `f7`).
+/// Refused is what reads as a revision (`r118`, eight or more hexadecimal digits), what contains `~`, `@` or a control
+/// character, and what reads as a part of an id (`dry-…`, a last segment like `f7`).
 pub fn check_name(name: &str) -> Result<(), NameError> {
     if name.trim() != name || name.is_empty() {
         return Err(NameError::Blank);
@@ -170,9 +170,13 @@ pub fn check_name(name: &str) -> Result<(), NameError> {
 
 /// Checks that a new branch or checkpoint may have a name.
 ///
-/// Refused is what [`check_name`] refuses, and what cannot stand in `r1..r2`: older ones may be called so.
+/// Refused is what [`check_name`] refuses, what cannot stand in `r1..r2`, and what looks like another name, since it contains
+/// a character that nobody sees: older ones may be called so.
 pub fn check_new_name(name: &str) -> Result<(), NameError> {
     check_name(name)?;
+    if let Some(character) = name.chars().find(|c| text::is_unseen(*c)) {
+        return Err(NameError::Character { name: shortened(name), character });
+    }
     match name.contains("..") || name.starts_with('.') || name.ends_with('.') {
         true => Err(NameError::LikeRange(shortened(name))),
         false => Ok(()),

@@ -64,6 +64,19 @@ fn new_names_can_stand_in_a_range() {
     }
 }
 
+/// Nobody tells `main` from one that has a character more which is not seen. What was called so before stays reachable.
+#[test]
+fn new_names_are_seen_as_they_are() {
+    for name in ["main\u{200b}", "\u{feff}x", "a\u{202e}b", "a\u{2028}b", "a\u{ad}b", "\u{2066}"] {
+        let refused = check_new_name(name);
+        assert!(matches!(refused, Err(NameError::Character { .. })), "{name:?}: {refused:?}");
+        check(name, Ok((Base::Named(name.to_owned()), 0)));
+    }
+    for name in ["größe", "ветка", "分支", "e\u{301}", "☕"] {
+        assert_eq!(check_new_name(name), Ok(()), "{name:?}");
+    }
+}
+
 #[test]
 fn digits_stand_for_the_hashes_that_begin_with_them() {
     let (first, last) = hashes_from("00000001f");

@@ -337,6 +337,13 @@ pub(super) fn unescape_bytes(source: &str) -> Result<Vec<u8>, Reason> {
     Ok(bytes)
 }
 
+/// Whether nobody sees that a character is there: a control, a separator of lines, or what reorders or hides others.
+pub fn is_unseen(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 /// Writes a text in quotes.
 pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
@@ -347,11 +354,7 @@ pub(super) fn write_text(out: &mut String, text: &str) {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            // Controls, line separators, and what reorders or hides other characters.
-            _ if char.is_control()
-                || matches!(char, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                    | '\u{2060}'..='\u{206f}' | '\u{feff}') =>
-            {
+            _ if is_unseen(char) => {
                 put(out, format_args!("\\u{{{:x}}}", u32::from(char)));
             }
             _ => out.push(char),

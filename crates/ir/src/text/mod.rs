@@ -88,6 +88,7 @@ pub use edit::{
 pub use edit_module::{ReplacedModule, module_hash, replace_module};
 pub use error::{TextError, code, in_scope, nearest};
 pub use format::format_text;
+pub use literal::is_unseen;
 pub use near::near_entities;
 pub use op::{parse_op, parse_type, parse_type_refs, print_op};
 pub use places::{Places, Reading, parse_program_with_places, read_program};
