@@ -21,7 +21,7 @@ use crate::settings::{Flags, Secret};
     propagate_version = true,
     // Apart from those of a command, which would stand between them.
     next_help_heading = "Global options",
-    after_help = "Exit codes: `lmlang help exit-codes`. Settings: `lmlang config show --origin`."
+    after_help = "Exit codes: `lmlang help exit-codes`. Settings: `lmlang help settings`."
 )]
 pub(crate) struct Cli {
     /// Print data as JSON: one document, or one line for each item of a stream.
@@ -163,17 +163,17 @@ pub(crate) enum Command {
     Tool(tool::Args),
     /// Write programs with all of their history to a file, and load them into another database.
     Backup(backup::Args),
-    /// The GraphQL schema.
+    /// Print the GraphQL schema.
     Schema(schema::Args),
     /// Check a database: its structure, every log against the hashes that it records, every snapshot.
     Doctor(doctor::Args),
-    /// The settings.
+    /// Show the settings, and where each comes from.
     Config(config::Args),
     /// Print completions for a shell.
     Completions(completions::Args),
     /// Write the manual pages into a folder.
     Man(man::Args),
-    /// Explain a command, `exit-codes`, `operators` or `codes`.
+    /// Explain a command, `exit-codes`, `settings`, `operators` or `codes`.
     Help(help::Args),
 }
 

@@ -7,11 +7,12 @@ use lmlang_graphql::schema::ops::{OpSpec, PortSpec};
 use lmlang_ir::CodePage;
 
 use crate::exit::Exit;
+use crate::settings::{LAYERS, NAMES};
 
 /// The width of a help text.
 const WIDTH: usize = 100;
 
-/// All commands, each with its help, and the exit codes.
+/// All commands, each with its help, the exit codes, and the settings.
 pub(crate) fn commands(command: Command) -> String {
     let mut command = command.term_width(WIDTH);
     command.build();
@@ -22,6 +23,10 @@ pub(crate) fn commands(command: Command) -> String {
         add(&mut text, format_args!("| {} | {} |\n", exit.number(), exit.meaning()));
     }
     add(&mut text, format_args!("| n | {} |\n", Exit::of_program(0).meaning()));
+    add(&mut text, format_args!("\n## Settings\n\n{LAYERS}\n\n| setting | meaning |\n| --- | --- |\n"));
+    for (name, meaning) in NAMES {
+        add(&mut text, format_args!("| `{name}` | {meaning} |\n"));
+    }
     text
 }
 

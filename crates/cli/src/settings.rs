@@ -29,6 +29,11 @@ use crate::misset;
 /// The name of the file in the current folder.
 const FILE: &str = "lmlang.toml";
 
+/// Where settings come from, the first before the next.
+pub(crate) const LAYERS: &str = "A flag overrides a variable (`LMLANG_LISTEN` for `listen`), which overrides `lmlang.toml` in the \
+current folder, which overrides `lmlang/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`. `lmlang config show --origin` shows \
+what holds, and why.";
+
 /// The settings by name, in the order in which they are shown, each with what it means.
 pub(crate) const NAMES: [(&str, &str); 23] = [
     ("data", "the folder of the database"),

@@ -1,4 +1,4 @@
-//! `lmlang help`: a command, how the process ends, and the reference of operators and codes.
+//! `lmlang help`: a command, how the process ends, the settings, and the reference of operators and codes.
 
 use clap::CommandFactory;
 use lmlang_graphql::schema::{code_page, ops};
@@ -11,10 +11,12 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, columns};
 use crate::reference;
+use crate::settings::{LAYERS, NAMES};
 
 /// What is explained beside the commands.
-const TOPICS: [(&str, Topic); 4] = [
+const TOPICS: [(&str, Topic); 5] = [
     ("exit-codes", Topic::ExitCodes),
+    ("settings", Topic::Settings),
     ("commands", Topic::Commands),
     ("operators", Topic::Operators),
     ("codes", Topic::Codes),
@@ -23,6 +25,7 @@ const TOPICS: [(&str, Topic); 4] = [
 #[derive(Clone, Copy)]
 enum Topic {
     ExitCodes,
+    Settings,
     Commands,
     Operators,
     Codes,
@@ -31,8 +34,9 @@ enum Topic {
 /// What to explain.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A command, such as `checkpoint create`; `exit-codes`; `commands` for all of them; `operators`, or those that some words
-    /// belong to, as in `operators shift left`; `codes` of findings, errors and traps, or one of them, as in `codes UNKNOWN_NAME`.
+    /// A command, such as `checkpoint create`; `exit-codes`; `settings`; `commands` for all of them; `operators`, or those that
+    /// some words belong to, as in `operators shift left`; `codes` of findings, errors and traps, or one of them, as in
+    /// `codes UNKNOWN_NAME`.
     topic: Vec<String>,
 }
 
@@ -43,10 +47,13 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     });
     match topic {
         Some((Topic::ExitCodes, [])) => exit_codes(output),
+        Some((Topic::Settings, [])) => settings(output),
         Some((Topic::Commands, [])) => markdown(&reference::commands(Cli::command()), output),
         Some((Topic::Operators, words)) => operators(words, output),
         Some((Topic::Codes, codes)) => code_pages(codes, output),
-        Some((Topic::ExitCodes | Topic::Commands, _)) | None => command(&args.topic, output),
+        Some((Topic::ExitCodes | Topic::Settings | Topic::Commands, _)) | None => {
+            command(&args.topic, output)
+        }
     }
 }
 
@@ -102,6 +109,16 @@ fn code_page(given: &str) -> Result<CodePage, Error> {
 
 fn no_help(given: &str, candidates: Vec<String>) -> Error {
     Error::not_found(format!("there is no help on `{given}`"), candidates)
+}
+
+fn settings(output: Output) -> Result<Exit, Error> {
+    let json: Vec<_> =
+        NAMES.iter().map(|(name, meaning)| json!({ "name": name, "meaning": meaning })).collect();
+    output.data(&json, || {
+        let rows = NAMES.iter().map(|(name, meaning)| [(*name).to_owned(), (*meaning).to_owned()]);
+        format!("{LAYERS}\n\n{}", columns(&rows.collect::<Vec<_>>()))
+    })?;
+    Ok(Exit::Success)
 }
 
 fn exit_codes(output: Output) -> Result<Exit, Error> {

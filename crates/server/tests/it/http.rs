@@ -225,7 +225,12 @@ async fn pages_probes_and_metrics_answer() {
     assert!(policy.contains("default-src 'none'"));
     assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
     let index = server.send("GET /llms.txt", "", "").await.text();
-    assert!(index.contains("- [Several agents on one program: branches, merging, undo](/docs/history.md): Every change"), "{index}");
+    assert!(
+        index.contains(
+            "- [Several agents on one program: branches, merging, undo](/docs/history.md): Every change"
+        ),
+        "{index}"
+    );
     assert!(index.contains("- [Operators](/docs/reference/operators.md): "), "{index}");
     for link in index.split("](").skip(1).filter_map(|rest| rest.split_once(')')) {
         assert_eq!(server.send(&format!("GET {}", link.0), "", "").await.status, 200, "{}", link.0);
