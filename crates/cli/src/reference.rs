@@ -96,6 +96,7 @@ pub(crate) fn codes(pages: &[CodePage]) -> String {
     let mut text = "# Codes\n\nThe codes of findings, refused edits, texts, traps and errors. `diagnosticCode` asks for one over GraphQL.\n".to_owned();
     for page in pages {
         let CodePage { code, title, meaning, example, repair, repaired } = page;
+        let title = title.trim_end_matches('.');
         add(
             &mut text,
             format_args!("\n## {code}\n\n**{title}**: {meaning}\n\n```text\n{}\n```\n\n", example.trim_end()),

@@ -94,17 +94,23 @@ fn operators(words: &[String], output: Output) -> Result<Exit, Error> {
 fn code_pages(given: &[String], output: Output) -> Result<Exit, Error> {
     let pages: Vec<CodePage> = match given {
         [] => code_page::all().collect(),
-        given => given.iter().map(|given| code_page(given)).collect::<Result<_, _>>()?,
+        given => {
+            let pages = given.iter().map(|given| pages_of(given)).collect::<Result<Vec<_>, _>>()?;
+            pages.concat()
+        }
     };
     markdown(&reference::codes(&pages), output)
 }
 
-fn code_page(given: &str) -> Result<CodePage, Error> {
+/// The pages of a code: several, where it can come from an edit and from a text, say.
+fn pages_of(given: &str) -> Result<Vec<CodePage>, Error> {
     let wanted = given.to_ascii_uppercase();
-    code_page::all().find(|page| page.code == wanted).ok_or_else(|| {
+    let pages: Vec<CodePage> = code_page::all().filter(|page| page.code == wanted).collect();
+    if pages.is_empty() {
         let candidates = nearest(&wanted, code_page::all().map(|page| page.code));
-        no_help(given, candidates)
-    })
+        return Err(no_help(given, candidates));
+    }
+    Ok(pages)
 }
 
 fn no_help(given: &str, candidates: Vec<String>) -> Error {

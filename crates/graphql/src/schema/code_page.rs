@@ -14,34 +14,66 @@ pub struct CodePage {
     /// The code.
     code: &'static str,
     /// One line.
-    title: &'static str,
+    title: String,
     /// What is the matter.
-    meaning: &'static str,
+    meaning: String,
     /// A program text, an edit or a request that has it, or the text of a function `f` that traps so; in words where it takes
     /// more than can be shown.
-    example: &'static str,
+    example: String,
     /// What to do.
-    repair: &'static str,
+    repair: String,
     /// The example with that done; null where it is in words.
-    repaired: Option<&'static str>,
+    repaired: Option<String>,
 }
 
 impl From<lmlang_ir::CodePage> for CodePage {
     fn from(page: lmlang_ir::CodePage) -> CodePage {
         let lmlang_ir::CodePage { code, title, meaning, example, repair, repaired } = page;
-        CodePage { code, title, meaning, example, repair, repaired }
+        CodePage {
+            code,
+            title: title.to_owned(),
+            meaning: meaning.to_owned(),
+            example: example.to_owned(),
+            repair: repair.to_owned(),
+            repaired: repaired.map(str::to_owned),
+        }
     }
 }
 
 impl CodePage {
-    /// The page of a code, in capitals or not. Of a code that several can give, the one that is listed first.
+    /// The page of a code, in capitals or not. Of a code that several can give, such as an edit and a text, what is said of each.
     pub(crate) fn of(given: &str) -> Result<CodePage, ApiError> {
         let wanted = given.trim().to_ascii_uppercase();
-        let found = all().find(|page| page.code == wanted);
-        found.map(Into::into).ok_or_else(|| {
+        let mut pages = all().filter(|page| page.code == wanted);
+        let Some(first) = pages.next() else {
             let near = text::nearest(&wanted, all().map(|page| page.code));
-            absent("code", given, &near, false)
-        })
+            return Err(absent("code", given, &near, false));
+        };
+        let mut found = CodePage::from(first);
+        for page in pages {
+            found.append(&page);
+        }
+        Ok(found)
+    }
+
+    /// Adds what is said of the code where something else gives it.
+    fn append(&mut self, page: &lmlang_ir::CodePage) {
+        let add = |told: &mut String, more: &str, between: &str| {
+            if !told.contains(more) {
+                told.push_str(between);
+                told.push_str(more);
+            }
+        };
+        self.title.truncate(self.title.trim_end_matches('.').len());
+        add(&mut self.title, page.title.trim_end_matches('.'), "; ");
+        add(&mut self.meaning, page.meaning, " ");
+        add(&mut self.example, page.example, "\n\n");
+        add(&mut self.repair, page.repair, " ");
+        if let (Some(told), Some(more)) = (&mut self.repaired, page.repaired) {
+            add(told, more, "\n\n");
+        } else {
+            self.repaired = self.repaired.take().or_else(|| page.repaired.map(str::to_owned));
+        }
     }
 }
 
