@@ -49,7 +49,18 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     match &args.into {
         Some(program) => replace(args, program, settings, output),
-        None => create(args, settings, output),
+        None => create(args, settings, output).map_err(|error| named(args, error)),
+    }
+}
+
+/// Says how a program whose name is that of its file gets another one, where that is taken.
+fn named(args: &Args, error: Error) -> Error {
+    match error {
+        Error::Refused { code, message, candidates, data } if code == "NAME_TAKEN" && args.name.is_none() => {
+            let message = format!("{message}: `--name` gives this one another name");
+            Error::Refused { code, message, candidates, data }
+        }
+        error => error,
     }
 }
 

@@ -13,7 +13,8 @@ fn programs_are_imported_listed_exported_and_deleted() {
     let place = Place::with_example("fib.lm");
     place.fails(&["program", "list"], 3, "NO_DATABASE");
     place.ok(&["import", "fib.lm"]);
-    place.fails(&["import", "fib.lm"], 5, "NAME_TAKEN");
+    let told = place.fails(&["import", "fib.lm"], 5, "NAME_TAKEN");
+    assert!(told.contains("a program named `fib` exists: `--name` gives this one another name"), "{told}");
     place.ok(&["import", "fib.lm", "--name", "other"]);
     let list = place.json(&["program", "list"]);
     let names: Vec<&str> = list.as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
