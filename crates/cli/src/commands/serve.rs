@@ -163,6 +163,7 @@ fn announce(
     let websocket = format!("ws://{address}/graphql/ws");
     let graphiql = format!("http://{address}/graphiql");
     let mcp = format!("http://{address}/mcp");
+    let docs = format!("http://{address}/llms.txt");
     let json = json!({
         "dashboard": dashboard,
         "graphql": graphql,
@@ -170,6 +171,7 @@ fn announce(
         "events": graphql,
         "graphiql": graphiql,
         "mcp": mcp,
+        "docs": docs,
         "data": settings.data,
         "database": database.to_string(),
         "pid": std::process::id(),
@@ -182,6 +184,7 @@ fn announce(
             [String::new(), format!("{graphql} (graphql-sse: Accept: text/event-stream)")],
             ["GraphiQL".to_owned(), graphiql.clone()],
             ["MCP".to_owned(), mcp.clone()],
+            ["Documentation".to_owned(), docs.clone()],
             ["Database".to_owned(), database.to_string()],
         ])
     })?;
