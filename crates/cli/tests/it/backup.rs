@@ -83,6 +83,8 @@ fn programs_are_chosen_and_renamed() {
     let refused = to.fails(&["backup", "load", file], 5, "NAME_TAKEN");
     assert!(refused.contains("another program is called `fib` here"), "{refused}");
     assert_eq!(to.json(&["program", "list"]).as_array().unwrap().len(), 1);
+    let missing = to.fails(&["backup", "load", "none.lmb"], 3, "IO");
+    assert!(missing.contains("`none.lmb` cannot be read as a backup: No such file"), "{missing}");
     to.fails(&["backup", "load", file, "--rename", "fob=fib2"], 3, "NOT_FOUND");
     to.fails(&["backup", "load", file, "--rename", "fib=a/b"], 2, "BAD_REQUEST");
     to.fails(&["backup", "load", file, "--rename", "fib=other"], 5, "NAME_TAKEN");

@@ -24,7 +24,7 @@ const HEAD: usize = 10;
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// It cannot be read.
-    #[error("it cannot be read")]
+    #[error(transparent)]
     Io(#[from] io::Error),
     /// It is something else.
     #[error("it is not a backup of lmlang")]
