@@ -126,7 +126,9 @@ pub struct RevisionPayload {
 pub struct Mutation;
 
 // The futures of mutations are boxed: what polls the fields has a place for each.
-/// What can be changed. Every change is a revision that can be undone.
+/// What can be changed. Every change of what is in a program is a revision, which can be undone; what is kept beside programs
+/// (entities, test cases, runs, tokens) has none. What was rejected, or is in conflict, is no error but a member of `outcome`. A
+/// request that is repeated under its `idempotencyKey` is answered as the first one.
 #[Object]
 impl Mutation {
     /// Makes a program, from a text or empty.

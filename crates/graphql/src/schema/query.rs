@@ -101,7 +101,8 @@ const MOST_IDS: usize = 500;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Query;
 
-/// What can be read. One field's failure never hides another's answer.
+/// What can be read. A field that fails is null, with an error whose `extensions.code` says why; its siblings are answered. Lists
+/// give `first` items, at most `pageSize` of `serverInfo.limits`, and go on after the `endCursor` of a page.
 #[Object]
 impl Query {
     /// Any object by its global id.
