@@ -19,25 +19,30 @@ use crate::schema::revision::moment;
 pub enum RunEventKind {
     /// The run began.
     Started,
-    /// A node began. Not stored: who reads on from a cursor is not told of it.
+    /// A node began; `data` is `{attempt}`. Not stored: who reads on from a cursor is not told of it.
     NodeStarted,
-    /// A node came to its end, or gave up.
+    /// A node came to its end, or gave up; `data` is `{step, branch, attempt, goto, ok: true}`, or `{step, branch, attempt, code,
+    /// class, ok: false}` with the failure in `text`.
     NodeFinished,
-    /// The state changed; `data` has the channels that did.
+    /// The state changed; `data` has the channels that did. Where something else about the run did, it is `{cancelledBy}`,
+    /// `{rewoundTo, by}`, `{movedTo, by}`, `{deadlineMicros}`, the `{code}` of a run that is overdue, or `{branch, ok}` of a run that
+    /// was waited for and has ended.
     StateUpdated,
-    /// Words of a model, in `text`. Not stored: what it said comes again with its receipt.
+    /// Words of a model, in `text`; where `data` is `{restarted: true}`, what it has said so far is taken back. Not stored: what it
+    /// said comes again with its receipt.
     ModelDelta,
-    /// Something outside was called; `text` is its name.
+    /// Something outside was called; `text` is its name, `data` is `{kind, ok, code, startedAtMicros, notes}`.
     ToolCalled,
-    /// Somebody is asked; `text` is the question.
+    /// Somebody is asked; `text` is the question, `data` is `{asked, type}`, with `expiresAtMicros` where it expires. `asked` stands
+    /// behind the run in the id of the question.
     Interrupted,
-    /// A question was answered, or has expired.
+    /// A question was answered, or has expired; `data` is `{asked, answer, by}`, or `{asked, expired: true}`.
     Answered,
-    /// A node failed and is tried again; `text` says why it failed.
+    /// A node failed and is tried again; `text` says why it failed, `data` is as for `NODE_FINISHED`.
     Retried,
-    /// A node failed and somebody is asked.
+    /// A node failed and somebody is asked; `text` says why it failed, `data` is as for `NODE_FINISHED`.
     Escalated,
-    /// The run ended; `data.status` says how.
+    /// The run ended; `data` is `{status}`.
     Finished,
     /// Events that are not stored were left out.
     Gap,
@@ -95,7 +100,7 @@ impl RunUpdate {
         self.0.text.as_deref()
     }
 
-    /// More of it, by its kind; null: nothing.
+    /// More of it, as `RunEventKind` says of its kind; null: nothing.
     async fn data(&self) -> Option<Json<&serde_json::Value>> {
         Some(&self.0.data).filter(|data| !data.is_null()).map(Json)
     }

@@ -81,7 +81,7 @@ impl Listed for Interrupt {
 pub struct Decision {
     /// Who answered.
     actor: Actor,
-    /// What.
+    /// What was answered, in the form that `Interrupt.type` says.
     answer: Json<Value>,
     /// BLAKE3 of the answer as JSON, in hexadecimal digits.
     arguments_digest: String,
