@@ -70,10 +70,10 @@ pub enum NameError {
         character: char,
     },
     /// It reads as a revision's number or hash.
-    #[error("`{0}` reads as a revision")]
+    #[error("`{0}` cannot be a name: it reads as a revision")]
     LikeRevision(String),
     /// It reads as an entity or a dry run in an id.
-    #[error("`{0}` reads as a part of an id")]
+    #[error("`{0}` cannot be a name: it reads as a part of an id")]
     LikeId(String),
     /// It reads as two revisions.
     #[error("`{0}` reads as two revisions: `..` stands between these, and no name begins or ends with `.`")]

@@ -36,7 +36,7 @@ fn names_of_revisions() {
         Err("`r99999999999999999999` is no number of a revision: they start at r1"),
     );
     check("a@b", Err("`a@b` contains '@'"));
-    check("feature/f7", Err("`feature/f7` reads as a part of an id"));
+    check("feature/f7", Err("`feature/f7` cannot be a name: it reads as a part of an id"));
 }
 
 #[test]
