@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lmlang_history::Edit;
 use lmlang_history::log::{Entry, Header};
 use lmlang_history::revision::{Base, MAIN, RevisionName, hashes_from};
-use lmlang_store::{Bound, FIRST_SEQ, ProgramKey, Tail};
+use lmlang_store::{Bound, EntryKind, FIRST_SEQ, ProgramKey, Tail};
 
 use crate::ancestry::Headers;
 use crate::engine::{Engine, OpenProgram};
@@ -13,6 +13,9 @@ use crate::error::Error;
 use crate::opening::changes_content;
 use crate::records;
 use crate::timeline::{Head, Revision};
+
+/// How many of the newest entries of a log are looked through for the end of a branch.
+const LOOKED_THROUGH: u64 = 100_000;
 
 impl Engine {
     /// Entries of a program after a number, oldest first, as much as a bound allows.
@@ -103,7 +106,10 @@ impl Engine {
                     Some(tip) => tip.revision.entry.number,
                     None => self.newest_on(open, branch.number, head.last).await?.ok_or_else(unknown)?.number,
                 },
-                None => head.checkpoints.get(name).ok_or_else(|| nobodys(&head, at, name))?.revision,
+                None => match head.checkpoints.get(name) {
+                    Some(checkpoint) => checkpoint.revision,
+                    None => return Err(Box::pin(self.nobodys(open, &head, at, name)).await),
+                },
             },
         };
         // Many at a time: it may be far.
@@ -116,6 +122,45 @@ impl Engine {
             number = header.parents.first().copied().ok_or_else(unknown)?;
         }
         Ok(number)
+    }
+
+    /// The error of a name that no branch and no checkpoint has: with the newest revision of a branch that had it and is gone,
+    /// or with near names, or else with the head.
+    async fn nobodys(&self, open: &OpenProgram, head: &Head, at: &str, name: &str) -> Error {
+        let gone = match self.end_of_deleted(open, head, name).await {
+            Ok(gone) => gone,
+            Err(error) => return error,
+        };
+        let retired = gone.is_some();
+        let mut candidates: Vec<String> = gone.into_iter().map(|number| format!("r{number}")).collect();
+        if candidates.is_empty() {
+            let branches = head.branches.iter().map(|branch| branch.name.as_str()).chain([MAIN]);
+            let names = branches.chain(head.checkpoints.iter().map(|checkpoint| checkpoint.name.as_str()));
+            candidates = lmlang_ir::text::nearest(name, names);
+        }
+        if candidates.is_empty() {
+            candidates.push(format!("r{}", head.main.revision.entry.number));
+        }
+        Error::NotFound { what: "revision", given: at.to_owned(), candidates, retired }
+    }
+
+    /// The newest revision of the branch of a name that was deleted last, if one of the newer entries of the log did that.
+    async fn end_of_deleted(
+        &self,
+        open: &OpenProgram,
+        head: &Head,
+        name: &str,
+    ) -> Result<Option<u64>, Error> {
+        let marks = self.store().marks(open.timeline.key(), head.last.saturating_sub(LOOKED_THROUGH)).await?;
+        let ends =
+            marks.into_iter().rev().filter(|mark| mark.kind == EntryKind::Branch && mark.target.is_none());
+        for end in ends {
+            let end = records::header(self, end).await?;
+            if end.name.as_deref() == Some(name) {
+                return Ok(end.parents.first().copied());
+            }
+        }
+        Ok(None)
     }
 
     /// The header of the entry with a number.
@@ -184,16 +229,5 @@ impl Engine {
 /// The error of a revision that there is not, with the head.
 fn unknown(open: &OpenProgram, at: &str) -> Error {
     let candidates = vec![format!("r{}", open.timeline.head().main.revision.entry.number)];
-    Error::NotFound { what: "revision", given: at.to_owned(), candidates, retired: false }
-}
-
-/// The error of a name that no branch and no checkpoint has, with near ones, or else the head.
-fn nobodys(head: &Head, at: &str, name: &str) -> Error {
-    let branches = head.branches.iter().map(|branch| branch.name.as_str()).chain([MAIN]);
-    let names = branches.chain(head.checkpoints.iter().map(|checkpoint| checkpoint.name.as_str()));
-    let mut candidates = lmlang_ir::text::nearest(name, names);
-    if candidates.is_empty() {
-        candidates.push(format!("r{}", head.main.revision.entry.number));
-    }
     Error::NotFound { what: "revision", given: at.to_owned(), candidates, retired: false }
 }
