@@ -3,6 +3,7 @@
 use async_graphql::{Context, ID, Result, Subscription as Root};
 use futures_util::{Stream, StreamExt};
 use lmlang_engine::{self as engine, Cursor, Engine};
+use lmlang_history::log::RevisionKind;
 use lmlang_history::revision::MAIN;
 
 use crate::direct::{Planned, planned};
@@ -176,7 +177,7 @@ impl Subscription {
         Ok(planned(context, wanted.printed(simulation, batches, budget::most_text(context))))
     }
 
-    /// What each revision changes about the findings, from now on or after a cursor.
+    /// What each revision changes about the findings, from now on or after a cursor; completes when the branch is deleted.
     async fn diagnostics(
         &self,
         context: &Context<'_>,
@@ -200,6 +201,7 @@ impl Subscription {
             None => None,
         };
         let events = engine.events(&open, after).await.map_err(fail)?;
+        let events = events.take_while(move |told| std::future::ready(!ends_branch(told, number)));
         let deltas = events.filter_map(move |told| {
             let (engine, open, scope) = (engine.clone(), open.clone(), scope.clone());
             async move {
@@ -217,6 +219,12 @@ impl Subscription {
 fn branch_named(view: &View, name: &str) -> std::result::Result<u32, ApiError> {
     let Some(head) = view.as_head() else { return Err(not_found("branch", name)) };
     head.number_of(name).ok_or_else(|| fail(engine::no_branch(head, name)))
+}
+
+/// Whether an event is the end of a branch.
+fn ends_branch(told: &std::result::Result<engine::Told, engine::Error>, branch: u32) -> bool {
+    let Ok(engine::Told { event: engine::Event::Entry(entry), .. }) = told else { return false };
+    entry.kind == RevisionKind::Branch && entry.branch == branch && entry.target.is_none()
 }
 
 /// Ends a stream after its first error: whoever resumes goes on from before it.

@@ -95,6 +95,25 @@ async fn names_are_those_of_the_branch() {
     assert_eq!(answer["errors"][0]["extensions"]["data"], data);
 }
 
+#[tokio::test]
+async fn findings_of_a_branch_are_told_until_it_is_deleted() {
+    let world = World::new().await;
+    let edit = r#"mutation {
+        createBranch(input: {programId: "world", name: "idea"}) { branch { name } }
+        proposeEdit(input: {programId: "world", branch: "idea", edits: [
+            {addText: {module: "world", text: "func half () -> (i64) {\n  return _\n}"}}
+        ]}) { outcome { __typename } }
+    }"#;
+    world.data(edit, json!({})).await;
+    let query = r#"subscription { diagnostics(programId: "world", branch: "idea", after: "r4") { cursor } }"#;
+    let mut findings = world.stream(query, json!({}));
+    let first = soon(findings.next()).await.expect("it is told");
+    assert_eq!(first["data"]["diagnostics"]["cursor"], "r5", "{first}");
+    let delete = r#"mutation { deleteBranch(input: {programId: "world", name: "idea"}) { deleted } }"#;
+    world.data(delete, json!({})).await;
+    assert_eq!(soon(findings.next()).await, None);
+}
+
 /// The events of all programs are read from the log, which has an entry before its own caller is told.
 #[tokio::test]
 async fn whoever_is_told_of_a_revision_can_look_at_it() {
