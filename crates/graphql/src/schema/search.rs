@@ -94,7 +94,7 @@ impl Filter {
             ty: given.ty.map(|given| named_type(view, &given)).transpose()?,
             constants: given.constant.map(|wanted| constants(view.program(), wanted)).transpose()?,
             uses_function: given.uses_function.map(|function| view.function_named(&function)).transpose()?,
-            has_diagnostic: given.has_diagnostic.map(|given| given.parse().map_err(unknown)).transpose()?,
+            has_diagnostic: given.has_diagnostic.map(|given| code(&given)).transpose()?,
             is_hole: given.is_hole,
             changed,
         })
@@ -180,18 +180,32 @@ fn place(text: &str) -> Option<(FuncRef, NodeRef)> {
 fn group(given: String) -> Result<Group, ApiError> {
     let found = Group::ALL.into_iter().find(|group| group.name() == given);
     found.ok_or_else(|| {
-        let known = Group::ALL.map(Group::name).join("`, `");
-        ApiError::new(Code::BadRequest, format!("`{}` is no group: expected `{known}`", cut(&given)))
+        let known = Group::ALL.map(Group::name);
+        let message = format!("`{}` is no group: expected `{}`", cut(&given), known.join("`, `"));
+        unknown("filter.opGroup", message, text::nearest(&given, known.into_iter()))
     })
 }
 
 fn named_type(view: &View, given: &str) -> Result<Type, ApiError> {
     text::parse_type(view.program(), None, given)
-        .map_err(|error| ApiError::new(Code::BadRequest, format!("`type`: {}", error.message)))
+        .map_err(|error| unknown("filter.type", format!("`type`: {}", error.message), error.candidates))
 }
 
-fn unknown(error: verify::UnknownCode) -> ApiError {
-    ApiError::new(Code::BadRequest, error.to_string())
+fn code(given: &str) -> Result<verify::Code, ApiError> {
+    given.parse().map_err(|error: verify::UnknownCode| {
+        let known = verify::Code::ALL.iter().map(|code| code.name());
+        let near = text::nearest(&given.to_ascii_uppercase(), known);
+        unknown("filter.hasDiagnostic", error.to_string(), near)
+    })
+}
+
+/// The error for a word that means nothing where it stands, with those that come near.
+fn unknown(argument: &str, message: String, candidates: Vec<String>) -> ApiError {
+    let error = ApiError::new(Code::BadRequest, message);
+    match candidates.is_empty() {
+        true => error.at(argument),
+        false => error.data(serde_json::json!({ "candidates": candidates })).at(argument),
+    }
 }
 
 /// The constants that a text, number or boolean stands for: one of each type that has such a literal.
