@@ -23,6 +23,8 @@ mod grow;
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::change::{FunctionMut, StructureError};
 use crate::draft::{Draft, End};
 use crate::entities::{
@@ -432,9 +434,9 @@ impl<G: Grow> FunctionBuilder<'_, G> {
         refs: &[RegionRef],
         regions: impl IntoIterator<Item = (RegionRole, Vec<RegionParam>)>,
     ) -> NodeRef {
-        let content =
-            NodeContent { regions: refs.to_vec(), ..NodeContent::new(op, inputs.into_iter().map(Some)) };
-        let node = self.insert(content);
+        let node = NodeRef::of_key(self.number());
+        let inputs = inputs.into_iter().map(Some).collect();
+        self.place = self.function.insert_owner(node, self.place, op, inputs, refs).expect(PLACED);
         for (of, (role, params)) in refs.iter().zip(regions) {
             let region = Region::new(RegionOwner::Node(node), role, params);
             self.function.add_region(*of, region).expect(FRESH);
@@ -468,10 +470,12 @@ impl<G: Grow> FunctionBuilder<'_, G> {
         params: impl IntoIterator<Item = (N, Type, Source)>,
         results: Vec<Type>,
     ) -> Owner<1> {
-        let (params, initial): (Vec<RegionParam>, Vec<Source>) = params
-            .into_iter()
-            .map(|(name, ty, initial)| (RegionParam { name: Some(name.into()), ty }, initial))
-            .unzip();
+        let mut initial: SmallVec<[Source; 4]> = SmallVec::new();
+        let param = |(name, ty, value): (N, Type, Source)| {
+            initial.push(value);
+            RegionParam { name: Some(name.into()), ty }
+        };
+        let params: Vec<RegionParam> = params.into_iter().map(param).collect();
         self.control(Opcode::Loop, label, results, initial, [(RegionRole::Body, params)])
     }
 

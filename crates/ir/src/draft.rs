@@ -31,7 +31,7 @@ pub struct Draft {
     /// For each node the position of its region.
     inside: Vec<u32>,
     regions: Entries<Region>,
-    /// Where each region stands among them.
+    /// Where each region stands among them; nothing while they ascend.
     positions: HashMap<u64, u32, FixedState>,
     /// The region that was asked for last.
     recent: (u64, u32),
@@ -87,10 +87,15 @@ impl Draft {
         if let (RegionOwner::Function, Some(root)) = (region.owner, self.root) {
             return Err(StructureError::Exists(root.into()));
         }
-        match self.positions.entry(of.number()) {
-            Entry::Occupied(_) => return Err(StructureError::Exists(of.into())),
-            Entry::Vacant(entry) => entry.insert(at),
-        };
+        if !self.positions.is_empty() || self.regions.keys().last().is_some_and(|last| *last >= of.number()) {
+            if self.positions.is_empty() {
+                self.positions.extend(self.regions.keys().iter().copied().zip(0..));
+            }
+            match self.positions.entry(of.number()) {
+                Entry::Occupied(_) => return Err(StructureError::Exists(of.into())),
+                Entry::Vacant(entry) => entry.insert(at),
+            };
+        }
         match region.owner {
             RegionOwner::Function => self.root = Some(of),
             RegionOwner::Node(owner) if self.nodes.keys().last() == Some(&owner.number()) => {}
@@ -134,6 +139,19 @@ impl Draft {
         self.nodes.push(of.number(), Node::plain(op, inputs, end.region));
     }
 
+    /// The same with a node that owns regions beside that, which are yet to be added.
+    pub(crate) fn append_owner(
+        &mut self,
+        of: NodeRef,
+        end: End,
+        op: Op,
+        inputs: Inputs,
+        regions: &[RegionRef],
+    ) {
+        self.inside.push(end.at);
+        self.nodes.push(of.number(), Node::owner(op, inputs, end.region, regions));
+    }
+
     /// The end of a region.
     ///
     /// # Errors
@@ -143,10 +161,16 @@ impl Draft {
         if self.recent.0 == region.number() {
             return Ok(End { region, at: self.recent.1 });
         }
-        match self.positions.get(&region.number()) {
-            Some(at) => Ok(End { region, at: *at }),
-            None => Err(StructureError::Missing(region.into())),
+        let at = self.position(region.number()).ok_or(StructureError::Missing(region.into()))?;
+        Ok(End { region, at })
+    }
+
+    /// Where a region stands among them.
+    fn position(&self, region: u64) -> Option<u32> {
+        if self.positions.is_empty() {
+            return self.regions.keys().binary_search(&region).ok().map(|at| at as u32);
         }
+        self.positions.get(&region).copied()
     }
 
     /// Puts the function together. The draft is empty again, whatever comes of it.
@@ -292,7 +316,9 @@ impl Draft {
                 walks[at] = walk;
                 let RegionOwner::Node(owner) = self.regions.items()[at].owner else { break };
                 let node = nodes.get(owner.number()).ok_or(StructureError::Missing(owner.into()))?;
-                at = self.positions[&node.region().number()] as usize;
+                let around = node.region();
+                let found = self.position(around.number());
+                at = found.ok_or(StructureError::Missing(around.into()))? as usize;
                 if walks[at] == walk {
                     return Err(StructureError::Cycle(owner));
                 }

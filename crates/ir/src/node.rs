@@ -189,7 +189,8 @@ impl NodeContent {
 /// The rarer parts of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Extra {
-    regions: Vec<RegionRef>,
+    /// One or two, most often: an `if` has two.
+    regions: SmallVec<[RegionRef; 2]>,
     name: Option<Arc<str>>,
     doc: Option<Arc<str>>,
 }
@@ -200,7 +201,7 @@ impl Extra {
         if regions.is_empty() && name.is_none() && doc.is_none() {
             return None;
         }
-        Some(Arc::new(Extra { regions, name, doc }))
+        Some(Arc::new(Extra { regions: SmallVec::from_vec(regions), name, doc }))
     }
 }
 
@@ -230,6 +231,12 @@ impl Node {
     #[inline(always)]
     pub(crate) fn plain(op: Op, inputs: Inputs, region: RegionRef) -> Node {
         Node { op, region, inputs, extra: None, chunk: 0 }
+    }
+
+    /// A node that owns regions beside that.
+    pub(crate) fn owner(op: Op, inputs: Inputs, region: RegionRef, regions: &[RegionRef]) -> Node {
+        let extra = Extra { regions: SmallVec::from_slice(regions), name: None, doc: None };
+        Node { op, region, inputs, extra: Some(Arc::new(extra)), chunk: 0 }
     }
 
     pub(crate) fn new(content: NodeContent, region: RegionRef) -> Node {

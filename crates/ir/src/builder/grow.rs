@@ -42,6 +42,18 @@ pub trait Grow {
         self.insert(of, at, NodeContent { op, inputs, regions: Vec::new(), name: None, doc: None })
     }
 
+    /// The same with a node that owns regions beside that, which are yet to be added.
+    fn insert_owner(
+        &mut self,
+        of: NodeRef,
+        at: Self::Place,
+        op: Op,
+        inputs: Inputs,
+        regions: &[RegionRef],
+    ) -> Result<Self::Place, StructureError> {
+        self.insert(of, at, NodeContent { op, inputs, regions: regions.to_vec(), name: None, doc: None })
+    }
+
     /// The place at the end of a region.
     fn end_of(&self, region: RegionRef) -> Result<Self::Place, StructureError>;
 }
@@ -104,6 +116,18 @@ impl Grow for &mut Draft {
     #[inline(always)]
     fn insert_plain(&mut self, of: NodeRef, at: End, op: Op, inputs: Inputs) -> Result<End, StructureError> {
         Draft::append_plain(self, of, at, op, inputs);
+        Ok(at)
+    }
+
+    fn insert_owner(
+        &mut self,
+        of: NodeRef,
+        at: End,
+        op: Op,
+        inputs: Inputs,
+        regions: &[RegionRef],
+    ) -> Result<End, StructureError> {
+        Draft::append_owner(self, of, at, op, inputs, regions);
         Ok(at)
     }
 

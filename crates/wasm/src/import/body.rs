@@ -3,6 +3,7 @@
 mod control;
 mod visit;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use lmlang_ir::builder::FunctionBuilder;
@@ -25,8 +26,23 @@ pub(super) use self::visit::Step;
 /// What a block, a branch or a call by a reference takes from the operand stack.
 type Values = SmallVec<[Source; 4]>;
 
-/// What a block takes or leaves; most often nothing or one value.
-type Types = SmallVec<[OperandType; 16]>;
+/// What a block takes or leaves: one value that it names itself, or what one of the module's signatures has.
+#[derive(Clone, Copy, Debug)]
+enum Types<'m> {
+    One([OperandType; 1]),
+    Of(&'m [OperandType]),
+}
+
+impl Deref for Types<'_> {
+    type Target = [OperandType];
+
+    fn deref(&self) -> &[OperandType] {
+        match self {
+            Types::One(one) => one,
+            Types::Of(types) => types,
+        }
+    }
+}
 
 /// A value on the operand stack.
 #[derive(Clone, Copy, Debug)]
@@ -47,14 +63,14 @@ enum Kind {
 
 /// A block that is open.
 #[derive(Debug)]
-struct Frame {
+struct Frame<'m> {
     kind: Kind,
     /// The node that owns the region; `None` for the function.
     node: Option<NodeRef>,
     /// What the block takes: for the second region of an `if`.
     params: Vec<Operand>,
-    param_types: Types,
-    results: Types,
+    param_types: Types<'m>,
+    results: Types<'m>,
     /// Operands below the block.
     height: usize,
     /// Where the builder goes on after it.
@@ -66,7 +82,7 @@ struct Frame {
 pub(super) struct Lists<'m> {
     pub(super) locals: Locals<'m>,
     stack: Vec<Operand>,
-    frames: Vec<Frame>,
+    frames: Vec<Frame<'m>>,
 }
 
 pub(super) struct Body<'m, 'b> {
@@ -75,7 +91,7 @@ pub(super) struct Body<'m, 'b> {
     locals: Locals<'m>,
     labels: Labels<'m>,
     stack: Vec<Operand>,
-    frames: Vec<Frame>,
+    frames: Vec<Frame<'m>>,
     /// Blocks that were opened since the code cannot be reached; `None` where it can.
     dead: Option<u32>,
     /// Values that the last instruction took and gave.
@@ -92,7 +108,7 @@ impl<'m, 'b> Body<'m, 'b> {
         build: FunctionBuilder<'b, &'b mut Draft>,
         lists: Lists<'m>,
         labels: Labels<'m>,
-        results: &[OperandType],
+        results: &'m [OperandType],
     ) -> Body<'m, 'b> {
         let Lists { locals, stack, mut frames } = lists;
         let outside = build.place();
@@ -100,8 +116,8 @@ impl<'m, 'b> Body<'m, 'b> {
             kind: Kind::Function,
             node: None,
             params: Vec::new(),
-            param_types: Types::new(),
-            results: Types::from_slice(results),
+            param_types: Types::Of(&[]),
+            results: Types::Of(results),
             height: 0,
             outside,
         };
@@ -210,7 +226,7 @@ impl<'m, 'b> Body<'m, 'b> {
             Operator::BrIf { relative_depth } => self.branch_if(relative_depth),
             Operator::BrTable { ref targets } => self.switch(targets)?,
             Operator::Return => {
-                let types = self.frames[0].results.clone();
+                let types = self.frames[0].results;
                 let values = self.pop_typed(&types);
                 self.build.ret(values);
                 self.die();

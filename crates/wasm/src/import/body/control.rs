@@ -8,19 +8,20 @@ use super::super::indices::unnamed_param;
 use super::super::operand::{OperandType, Operands, types};
 use super::{Body, Frame, Kind, Operand, Types};
 
-impl Body<'_, '_> {
+impl<'m> Body<'m, '_> {
     /// What a block takes and leaves.
-    fn block_types(&self, of: BlockType, offset: u64) -> Result<(Types, Types), ImportError> {
+    fn block_types(&self, of: BlockType, offset: u64) -> Result<(Types<'m>, Types<'m>), ImportError> {
+        let nothing = Types::Of(&[]);
         Ok(match of {
-            BlockType::Empty => (Types::new(), Types::new()),
+            BlockType::Empty => (nothing, nothing),
             BlockType::Type(ty) => {
                 let ty = OperandType::of_value(ty)
                     .ok_or_else(|| ImportError::unsupported(format!("the type {ty}"), offset))?;
-                (Types::new(), Types::from_elem(ty, 1))
+                (nothing, Types::One([ty]))
             }
             BlockType::FuncType(index) => {
                 let Operands { params, results } = self.indices.operands(index);
-                (Types::from_slice(params), Types::from_slice(results))
+                (Types::Of(params), Types::Of(results))
             }
         })
     }
@@ -60,7 +61,7 @@ impl Body<'_, '_> {
         let outside = self.build.place();
         self.enter(owner.regions[0]);
         let taken: Vec<Operand> =
-            values.into_iter().zip(&params).map(|(source, ty)| Operand { source, ty: *ty }).collect();
+            values.into_iter().zip(params.iter()).map(|(source, ty)| Operand { source, ty: *ty }).collect();
         self.stack.extend(taken.iter().copied());
         self.frames.push(Frame {
             kind: Kind::Then(owner.regions[1]),
@@ -84,7 +85,7 @@ impl Body<'_, '_> {
             return;
         }
         let (results, function) = match self.frames.last() {
-            Some(frame) => (frame.results.clone(), frame.kind == Kind::Function),
+            Some(frame) => (frame.results, frame.kind == Kind::Function),
             None => return,
         };
         let values = self.pop_typed(&results);
@@ -124,17 +125,12 @@ impl Body<'_, '_> {
     }
 
     /// Where a branch goes, and what it takes along.
-    pub(super) fn label(&self, depth: u32) -> (Exit, Types) {
-        let (exit, types) = self.target(depth);
-        (exit, types.clone())
-    }
-
-    fn target(&self, depth: u32) -> (Exit, &Types) {
+    pub(super) fn label(&self, depth: u32) -> (Exit, Types<'m>) {
         let frame = &self.frames[self.frames.len() - 1 - depth as usize];
         match (frame.kind, frame.node) {
-            (Kind::Loop, Some(node)) => (Exit::Continue(node), &frame.param_types),
-            (_, Some(node)) => (Exit::Break(node), &frame.results),
-            (_, None) => (Exit::Return, &frame.results),
+            (Kind::Loop, Some(node)) => (Exit::Continue(node), frame.param_types),
+            (_, Some(node)) => (Exit::Break(node), frame.results),
+            (_, None) => (Exit::Return, frame.results),
         }
     }
 
@@ -142,7 +138,7 @@ impl Body<'_, '_> {
         let condition = self.pop_condition();
         let (exit, types) = self.label(depth);
         let values = self.pop_typed(&types);
-        let kept = values.iter().zip(&types).map(|(source, ty)| Operand { source: *source, ty: *ty });
+        let kept = values.iter().zip(types.iter()).map(|(source, ty)| Operand { source: *source, ty: *ty });
         self.stack.extend(kept);
         match exit {
             Exit::Break(target) => {
@@ -163,7 +159,7 @@ impl Body<'_, '_> {
         let index = self.pop_as(OperandType::I32);
         let mut exits = Vec::with_capacity(targets.len() as usize + 1);
         for target in targets.targets() {
-            exits.push(self.target(target?).0);
+            exits.push(self.label(target?).0);
         }
         let (last, types) = self.label(targets.default());
         exits.push(last);
