@@ -27,16 +27,21 @@ const WHOLE: &str = "what was read of a function holds together, under fresh ref
 /// A function that was read.
 pub(super) struct Given {
     pub(super) of: FuncRef,
-    pub(super) head: FunctionHead,
+    /// Its index in the module.
+    pub(super) index: u32,
     /// Its body; one that is imported has none.
     pub(super) body: Option<Box<Draft>>,
 }
+
+/// Makes the heads of functions, by their indices.
+pub(super) type Heads<'h> = dyn Fn(u32) -> FunctionHead + Sync + 'h;
 
 /// What all threads work with.
 #[derive(Clone)]
 struct Shared<'scope> {
     /// Batches that wait for whoever has time.
     queue: Arc<Mutex<Receiver<Vec<Given>>>>,
+    heads: &'scope Heads<'scope>,
     /// Where functions go that are whole.
     program: &'scope Mutex<Program>,
     /// Where drafts go that are empty again.
@@ -52,14 +57,15 @@ impl Shared<'_> {
 
     /// Puts a batch together, and into the program while it is near.
     fn assemble(&self, batch: Vec<Given>, workspace: &mut Workspace) {
-        let whole = |Given { of, head, body }| match body {
-            None => PreparedFunction::new(of, Arc::new(Function::new(head))).expect(WHOLE),
-            Some(mut draft) => {
-                let function = draft.prepare_in(workspace, of, head).expect(WHOLE);
-                // Whoever has read all functions takes none back.
-                self.emptied.send(draft).ok();
-                function
-            }
+        let whole = |Given { of, index, body }| {
+            let head = (self.heads)(index);
+            let Some(mut draft) = body else {
+                return PreparedFunction::new(of, Arc::new(Function::new(head))).expect(WHOLE);
+            };
+            let function = draft.prepare_in(workspace, of, head).expect(WHOLE);
+            // Whoever has read all functions takes none back.
+            self.emptied.send(draft).ok();
+            function
         };
         let whole: Vec<PreparedFunction> = batch.into_iter().map(whole).collect();
         let mut program = self.program.lock().expect(WHOLE);
@@ -85,11 +91,12 @@ impl<'scope> Assembly<'scope> {
         scope: &'scope Scope<'scope, '_>,
         helpers: usize,
         program: &'scope Mutex<Program>,
+        heads: &'scope Heads<'scope>,
     ) -> Assembly<'scope> {
         let (emptied, empty) = channel();
         // Without helpers nothing fits in.
         let (waiting, queue) = sync_channel(AHEAD * helpers);
-        let shared = Shared { queue: Arc::new(Mutex::new(queue)), program, emptied };
+        let shared = Shared { queue: Arc::new(Mutex::new(queue)), heads, program, emptied };
         let helper = |_| {
             let shared = shared.clone();
             scope.spawn(move || shared.work_off(&mut Workspace::default()))
@@ -152,18 +159,19 @@ mod tests {
             let home = build.module(None, "main");
             let all: Vec<FuncRef> = (0..500).map(|_| build.promise()).collect();
             let program = Mutex::new(program);
+            let head =
+                |index: u32| FunctionHead::new(all[index as usize].to_string(), home, Vec::new(), Vec::new());
             thread::scope(|scope| {
-                let mut assembly = Assembly::new(scope, helpers, &program);
-                for (at, of) in all.iter().enumerate() {
-                    let head = FunctionHead::new(of.to_string(), home, Vec::new(), Vec::new());
-                    assembly.take(Given { of: *of, head, body: None }, at % 7 * 400);
+                let mut assembly = Assembly::new(scope, helpers, &program, &head);
+                for (index, of) in (0u32..).zip(&all) {
+                    assembly.take(Given { of: *of, index, body: None }, index as usize % 7 * 400);
                 }
                 assembly.finish();
             });
             let program = program.into_inner().unwrap();
             assert_eq!(program.totals().functions, all.len() as u64, "{helpers}");
-            for of in all {
-                let function = program.function(of).expect("it was given");
+            for of in &all {
+                let function = program.function(*of).expect("it was given");
                 assert_eq!(*function.head().name, *of.to_string(), "{helpers}");
             }
         }
@@ -176,17 +184,17 @@ mod tests {
             let mut build = Builder::new(&mut program, &mut refs);
             let (home, of) = (build.module(None, "main"), build.promise());
             let program = Mutex::new(program);
+            let head = |_: u32| FunctionHead::new("f", home, Vec::new(), Vec::new());
             // More than what may wait.
             let assembled = || {
                 thread::scope(|scope| {
-                    let mut assembly = Assembly::new(scope, helpers, &program);
+                    let mut assembly = Assembly::new(scope, helpers, &program, &head);
                     for _ in 0..100 {
                         let mut draft = assembly.draft();
                         let missing = RegionOwner::Contract(ContractRef::new(8).unwrap());
                         let region = Region::new(missing, RegionRole::Contract, Vec::new());
                         draft.add_region(RegionRef::new(9).unwrap(), region).unwrap();
-                        let head = FunctionHead::new("f", home, Vec::new(), Vec::new());
-                        assembly.take(Given { of, head, body: Some(draft) }, BATCH);
+                        assembly.take(Given { of, index: 0, body: Some(draft) }, BATCH);
                     }
                     assembly.finish();
                 })

@@ -2,6 +2,7 @@
 
 mod assembly;
 mod body;
+mod heads;
 mod indices;
 mod locals;
 mod mnemonic;
@@ -19,8 +20,8 @@ use std::thread;
 use lmlang_ir::builder::{Builder, FunctionBuilder};
 use lmlang_ir::draft::Draft;
 use lmlang_ir::{
-    Const, FunctionHead, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Param, Program,
-    RefAllocator, Storage, StorageKind, TableEntry, Type, Visibility,
+    Const, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Program, RefAllocator, Storage,
+    StorageKind, TableEntry, Type, Visibility,
 };
 use thiserror::Error;
 use wasmparser::{
@@ -31,7 +32,8 @@ use wast::parser::{self, ParseBuffer};
 
 use self::assembly::Assembly;
 use self::body::{Body, Lists, Step};
-use self::indices::{Indices, unnamed_param};
+use self::heads::Heads;
+use self::indices::Indices;
 use self::locals::Cell;
 use self::mnemonic::mnemonic;
 use self::names::{Labels, Unique, is_short};
@@ -171,15 +173,17 @@ pub fn import_watched(
     let mut build = Builder::new(&mut program, refs);
     let home = build.module(None, read.names.module.clone().unwrap_or_else(|| "main".into()));
     let mut room = Room::of(module);
-    let (indices, heads) = declare(&mut build, home, &read, &used, &mut room)?;
+    let (indices, names) = declare(&mut build, home, &read, &used, &mut room)?;
+    let heads = Heads { read: &read, indices: &indices, home, names };
+    let head = |index: u32| heads.head(index);
     let (mut known, mut lists) = (raw::Known::default(), Lists::default());
     let mut bodies = read.bodies.iter().zip(&used.params);
     let program = Mutex::new(program);
     let whole = thread::scope(|scope| -> Result<bool, ImportError> {
-        let mut assembly = Assembly::new(scope, threads::helpers(module.len()), &program);
-        for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
+        let mut assembly = Assembly::new(scope, threads::helpers(module.len()), &program, &head);
+        for (index, (of_function, _)) in (0u32..).zip(&indices.functions) {
             let (mut body, mut bytes) = (None, 0);
-            if head.import.is_none() {
+            if read.functions[index as usize].import.is_none() {
                 let (code, written) = bodies.next().expect("what is not imported has a body");
                 bytes = code.as_bytes().len();
                 let draft = body.insert(assembly.draft());
@@ -188,7 +192,7 @@ pub fn import_watched(
                 let kept = (&mut known, &mut room, &mut lists);
                 translate(build, &indices, &read, given, kept)?;
             }
-            assembly.take(assembly::Given { of: *of_function, head, body }, bytes);
+            assembly.take(assembly::Given { of: *of_function, index, body }, bytes);
             if !go_on(Progress::Built { functions: index as usize + 1, of }) {
                 return Ok(false);
             }
@@ -235,44 +239,23 @@ fn typed(of: ValType, offset: u64) -> Result<Type, ImportError> {
     operand_type(of, offset).map(Type::from)
 }
 
-/// Makes everything but the functions, whose heads it returns.
+/// Makes everything but the functions, whose names it returns.
 fn declare(
     build: &mut Builder<'_>,
     home: ModuleRef,
     read: &Read<'_>,
     used: &Used,
     room: &mut Room,
-) -> Result<(Indices, Vec<FunctionHead>), ImportError> {
+) -> Result<(Indices, Vec<Name>), ImportError> {
     let mut indices = Indices::of(&read.types);
-    let mut heads = Vec::with_capacity(read.functions.len());
+    let mut names = Vec::with_capacity(read.functions.len());
     let mut unique = Unique::default();
     for (index, function) in (0u32..).zip(&read.functions) {
         let signature = indices.signature(function.of);
         room.take(signature.params.len() + signature.results.len(), function.offset)?;
         let name = read.names.functions.get(index).cloned();
         let name = name.or_else(|| name_outside(&function.exports, function.import.as_ref()));
-        let name = unique.name(name.unwrap_or_else(|| format!("func{index}").into()));
-        let locals = read.names.locals.get(index);
-        let mut params = Unique::default();
-        let param = |(at, ty): (u32, &Type)| {
-            let name = match locals {
-                Some(of) => params.name(of.get(at).cloned().unwrap_or_else(|| unnamed_param(at))),
-                None => unnamed_param(at),
-            };
-            Param { name, ty: ty.clone() }
-        };
-        let head = FunctionHead {
-            import: function.import.clone(),
-            exports: function.exports.clone(),
-            start: read.start == Some(index),
-            ..FunctionHead::new(
-                name,
-                home,
-                (0u32..).zip(&signature.params).map(param).collect(),
-                signature.results.clone(),
-            )
-        };
-        heads.push(head);
+        names.push(unique.name(name.unwrap_or_else(|| format!("func{index}").into())));
         indices.functions.push((build.promise(), function.of));
     }
     let mut storage = |build: &mut Builder<'_>, name: Option<&Name>, other: String, of: Made| {
@@ -390,7 +373,7 @@ fn declare(
             doc: None,
         });
     }
-    Ok((indices, heads))
+    Ok((indices, names))
 }
 
 /// The label of something that the name section has none for: its first export, else its import.

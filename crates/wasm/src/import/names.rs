@@ -112,7 +112,7 @@ impl<'m> Labels<'m> {
 }
 
 /// The name, with something behind it if it looks like a ref.
-fn unlike_refs(name: Name) -> Name {
+pub(super) fn unlike_refs(name: Name) -> Name {
     if looks_like_ref(&name) { format!("{name}_").into() } else { name }
 }
 
