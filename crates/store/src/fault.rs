@@ -22,6 +22,9 @@ pub enum Fault {
     /// written.
     #[error("another process has held the log for longer than a change waits")]
     Held,
+    /// No connection was free, or could be made, for as long as one is waited for; nothing was asked.
+    #[error("no connection to the database could be had in time")]
+    NoConnection,
     /// The file or its folder may not be written.
     #[error("the database can only be read")]
     ReadOnly,
@@ -112,9 +115,10 @@ impl From<DbErr> for Failure {
             sqlx::Error::WorkerCrashed | sqlx::Error::Protocol(_) => Self::Unknown(Fault::ConnectionLost),
             sqlx::Error::Tls(reason) => Self::Fault(Fault::Tls(reason.to_string())),
             sqlx::Error::PoolClosed => Self::Fault(Fault::Closed),
-            sqlx::Error::PoolTimedOut => Self::Fault(Fault::Busy),
+            sqlx::Error::PoolTimedOut => Self::Fault(Fault::NoConnection),
             sqlx::Error::Database(database) => match verdict(database.as_ref()) {
                 Some(Verdict::Busy) => Self::Fault(Fault::Busy),
+                Some(Verdict::Full) => Self::Fault(Fault::NoConnection),
                 Some(Verdict::ReadOnly) => Self::Fault(Fault::ReadOnly),
                 Some(Verdict::Device) => Self::Unknown(Fault::Device(cause)),
                 Some(Verdict::Damaged) => Self::Fault(Fault::Damaged(cause)),
@@ -177,6 +181,7 @@ fn cause(error: &DbErr) -> Option<Arc<sqlx::Error>> {
 /// What the codes of a database come to.
 enum Verdict {
     Busy,
+    Full,
     ReadOnly,
     Device,
     Damaged,
@@ -212,8 +217,10 @@ fn of_sqlite(code: u32) -> Option<Verdict> {
 fn of_postgres(code: &str) -> Option<Verdict> {
     Some(match code {
         "23505" => Verdict::Clash,
-        // A transaction that gave way to another, a lock that was waited for in vain, too many connections.
-        "40001" | "40P01" | "55P03" | "57014" | "53300" => Verdict::Busy,
+        // A transaction that gave way to another, a lock that was waited for in vain.
+        "40001" | "40P01" | "55P03" | "57014" => Verdict::Busy,
+        // As many connections as the server takes.
+        "53300" => Verdict::Full,
         "25006" => Verdict::ReadOnly,
         "53100" => Verdict::DiskFull,
         "58030" => Verdict::Device,

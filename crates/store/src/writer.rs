@@ -374,7 +374,7 @@ fn head(row: &PgRow) -> Result<(ProgramKey, Head), Failure> {
     Ok((ProgramKey(row.try_get(0)?), head))
 }
 
-/// Connects to a server, which may be starting.
+/// Connects to a server, which may be starting, or have all the connections that it takes.
 pub(crate) async fn reach(options: &PgConnectOptions, patience: Duration) -> Result<PgConnection, Failure> {
     let until = Instant::now() + patience;
     loop {
@@ -384,8 +384,12 @@ pub(crate) async fn reach(options: &PgConnectOptions, patience: Duration) -> Res
         };
         match failure {
             // Nothing was asked yet, so nothing is unknown.
-            Failure::Unknown(fault) if Instant::now() >= until => return Err(Failure::Fault(fault)),
-            Failure::Unknown(_) => tokio::time::sleep(PAUSE).await,
+            Failure::Unknown(fault) | Failure::Fault(fault @ Fault::NoConnection) => {
+                if Instant::now() >= until {
+                    return Err(Failure::Fault(fault));
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
             failure => return Err(failure),
         }
     }

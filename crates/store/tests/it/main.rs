@@ -10,6 +10,7 @@ mod feed;
 mod file;
 mod fixture;
 mod flow_changes;
+mod full;
 mod journal;
 mod log;
 mod objects;

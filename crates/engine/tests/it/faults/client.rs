@@ -433,7 +433,9 @@ fn verdict(error: &Error) -> Verdict {
         | Error::NameTaken { .. }
         | Error::EntityConstraint(_) => Verdict::Refused,
         Error::Overloaded { .. }
-        | Error::Storage(Fault::DiskFull | Fault::Busy | Fault::Held | Fault::ReadOnly) => Verdict::Failed,
+        | Error::Storage(
+            Fault::DiskFull | Fault::Busy | Fault::Held | Fault::NoConnection | Fault::ReadOnly,
+        ) => Verdict::Failed,
         Error::Closed | Error::Storage(Fault::Device(_) | Fault::ConnectionLost | Fault::Closed) => {
             Verdict::Open
         }

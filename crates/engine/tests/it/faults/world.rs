@@ -126,7 +126,8 @@ impl World {
                 match Store::open(options.clone()).await {
                     Ok(store) => break store,
                     // A server may have much to do for others.
-                    Err(OpenError::Database { source: Fault::Busy, .. }) if since.elapsed() < PATIENCE => {}
+                    Err(OpenError::Database { source: Fault::Busy | Fault::NoConnection, .. })
+                        if since.elapsed() < PATIENCE => {}
                     Err(error) => return Err(format!("cannot be opened: {error:?}")),
                 }
             };

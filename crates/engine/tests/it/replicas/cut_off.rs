@@ -45,7 +45,11 @@ impl Writer {
                 match self.engine.propose(adds(&name), &call).await {
                     Ok(Outcome::Applied(applied)) => break applied.after.entry.number,
                     Err(Error::Storage(
-                        Fault::ConnectionLost | Fault::Device(_) | Fault::Busy | Fault::Held,
+                        Fault::ConnectionLost
+                        | Fault::Device(_)
+                        | Fault::Busy
+                        | Fault::Held
+                        | Fault::NoConnection,
                     )) => {
                         self.refused.fetch_add(1, Ordering::Relaxed);
                     }
