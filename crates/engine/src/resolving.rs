@@ -55,6 +55,7 @@ pub(crate) fn combine(
     mut refs: RefAllocator,
 ) -> Result<Combined, Error> {
     let known = rests.each_ref().map(Vec::as_slice);
+    let never_handed_out = refs.watermark();
     let programs = sides.each_ref().map(|side| side.program().clone());
     let plain = Attempt::of(base, sides, &programs, known, &[])?;
     let (mut resolved, mut rests, mut faults) = (BTreeSet::new(), Vec::new(), Vec::new());
@@ -138,8 +139,8 @@ pub(crate) fn combine(
     // What edits bring up is told as what it is.
     for of in merged.idle.into_iter().filter(|of| !shown.contains(of) && !is_found(of)) {
         let message = not_in_conflict(of, &open);
-        // What neither side has, nor had, nobody was shown.
-        if [base, &programs[0], &programs[1]].iter().all(|program| program.place(of).is_none()) {
+        // Nobody was shown it. What no side has any more may have been in conflict before a branch has moved.
+        if of.number >= never_handed_out {
             return Err(Error::bad_request(message));
         }
         faults.push(Collision::plain(of.to_string(), kind::STALE_BASE, message));
