@@ -70,6 +70,7 @@ impl Fault {
             Fault::DiskFull
             | Fault::Busy
             | Fault::Held
+            | Fault::NoConnection
             | Fault::ReadOnly
             | Fault::Device(_)
             | Fault::ConnectionLost

@@ -83,7 +83,11 @@ fn storage(fault: &Fault) -> ApiError {
         ),
         Fault::Busy => (
             Code::StorageUnavailable,
-            "the database did not answer in time: it is away, or others keep it; nothing was stored",
+            "another process has kept the database locked for longer than a change waits; nothing was stored",
+        ),
+        Fault::NoConnection => (
+            Code::StorageUnavailable,
+            "no connection to the database could be had in time: it is away, or takes no more; nothing was stored",
         ),
         Fault::Device(_) | Fault::ConnectionLost => (
             Code::StorageUnavailable,
