@@ -396,10 +396,7 @@ fn insert(
     }
     let mut parser = Parser::new(text);
     let syntax = parse(&mut parser);
-    let (tree, mut mistakes) = (parser.tree, parser.mistakes);
-    if let Some(contract) = syntax.contracts.first() {
-        mistakes.push(Mistake::new(code::SYNTAX, contract.at, "contracts stand at the top of a function"));
-    }
+    let (tree, mistakes) = (parser.tree, parser.mistakes);
     let mut lowering = Lowering::new(program, refs, &tree, Policy::Refuse).with_places();
     lowering.collect_body(&syntax);
     let (labels, places) = lower(text, mistakes, program, refs, lowering, |lowering| {

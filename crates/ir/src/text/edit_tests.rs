@@ -201,6 +201,10 @@ fn lines_are_inserted_where_one_says() {
     assert_eq!(errors[0].to_string(), "1:13: UNKNOWN_NAME: there is no value `inner` here");
     let errors = insert_text(&mut program, &mut refs, at, "w#n5 = memory.size").expect_err("a ref");
     assert_eq!(errors[0].code, code::UNKNOWN_REF);
+    let text = "require \"some\" = true";
+    let errors = insert_text(&mut program, &mut refs, at, text).expect_err("a contract");
+    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["1:1: SYNTAX: contracts stand at the top of a function"]);
     let text = "w = add.i64 $twic, $\nv = $größe w\n}";
     let errors = insert_text(&mut program, &mut refs, at, written(text)).expect_err("four");
     let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
