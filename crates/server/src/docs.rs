@@ -1,5 +1,6 @@
 //! The documentation, embedded in the binary: for readers without a clone, and for agents, which `/llms.txt` tells what there is.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
@@ -27,8 +28,7 @@ GraphQL is at `/graphql`, subscriptions are at `/graphql/ws`, MCP is at `/mcp`. 
 pub(crate) async fn index() -> Response {
     let mut text = format!("{SUMMARY}\n## Pages\n\n");
     let (mut guides, mut reference) = (String::new(), String::new());
-    for path in Docs::iter() {
-        let Some(page) = page(&path) else { continue };
+    for (path, page) in pages() {
         let (title, about) = told(&page);
         let list = if path.starts_with("reference/") { &mut reference } else { &mut guides };
         writeln!(list, "- [{title}](/docs/{path}): {about}").expect("a string takes everything");
@@ -44,7 +44,7 @@ pub(crate) async fn index() -> Response {
 
 /// All pages, one after the other.
 pub(crate) async fn all() -> Response {
-    let pages: Vec<String> = Docs::iter().filter_map(|path| page(&path)).collect();
+    let pages: Vec<String> = pages().into_iter().map(|(_, page)| page).collect();
     typed("text/plain; charset=utf-8", format!("{SUMMARY}\n{}", pages.join("\n")))
 }
 
@@ -64,6 +64,14 @@ pub(crate) async fn schema() -> Response {
     // Printing it takes longer than all else here, and whoever asks needs no token.
     static SDL: LazyLock<String> = LazyLock::new(lmlang_graphql::schema::sdl);
     typed("text/plain; charset=utf-8", SDL.clone())
+}
+
+/// All pages with their paths, in the order of the table of contents, which comes first.
+fn pages() -> Vec<(Cow<'static, str>, String)> {
+    let contents = page("README.md").unwrap_or_default();
+    let mut pages: Vec<_> = Docs::iter().filter_map(|path| page(&path).map(|page| (path, page))).collect();
+    pages.sort_by_cached_key(|(path, _)| contents.find(&format!("]({path})")));
+    pages
 }
 
 fn page(path: &str) -> Option<String> {

@@ -232,6 +232,9 @@ async fn pages_probes_and_metrics_answer() {
         "{index}"
     );
     assert!(index.contains("- [Operators](/docs/reference/operators.md): "), "{index}");
+    let place = |page: &str| index.find(page).expect("it is listed");
+    assert!(place("/docs/README.md") < place("/docs/tutorial/1-program.md"), "{index}");
+    assert!(place("/docs/tutorial/3-agents.md") < place("/docs/access.md"), "{index}");
     for link in index.split("](").skip(1).filter_map(|rest| rest.split_once(')')) {
         assert_eq!(server.send(&format!("GET {}", link.0), "", "").await.status, 200, "{}", link.0);
     }
