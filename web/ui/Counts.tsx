@@ -9,13 +9,13 @@ export function Counts({ added, removed, modified }: { added: number; removed: n
   return (
     <span className="counts">
       {parts.map(({ sign, count, word }) => (
-        <span key={word} className={word} title={`${count} ${word}`}>
+        <span key={word} className={word} title={`${count.toLocaleString('en')} ${word}`}>
           <span aria-hidden>
             {sign}
-            {count}
+            {count.toLocaleString('en')}
           </span>
           <span className="hidden">
-            {count} {word}
+            {count.toLocaleString('en')} {word}
           </span>
         </span>
       ))}

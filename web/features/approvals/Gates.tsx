@@ -19,7 +19,7 @@ export function Gates({ findings: { violations, fresh, cases } }: { findings: Fi
               </Badge>
               <span>
                 <Message>{message}</Message>
-                {location !== null && <span className="muted mono gate-place"> {location}</span>}
+                <Place location={location} message={message} />
               </span>
             </li>
           ))}
@@ -45,13 +45,19 @@ export function Gates({ findings: { violations, fresh, cases } }: { findings: Fi
           {fresh.map(({ code, message, location }, at) => (
             <li key={at}>
               <code>{code}</code> <Message>{message}</Message>
-              {location !== null && <span className="muted mono gate-place"> {location}</span>}
+              <Place location={location} message={message} />
             </li>
           ))}
         </ul>
       )}
     </section>
   );
+}
+
+/** Where something was found, unless the message says so itself. */
+function Place({ location, message }: { location: string | null; message: string }) {
+  if (location === null || message.includes(`\`${location}\``)) return null;
+  return <span className="muted mono gate-place"> {location}</span>;
 }
 
 function Fact({ fine, children }: { fine: boolean; children: React.ReactNode }) {

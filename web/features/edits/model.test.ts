@@ -151,4 +151,5 @@ test('a function that is gone is told by its ref', () => {
 test('a revision without a message says what it did', () => {
   expect(headline(item(3, { kind: 'UNDO', target: { number: 1 } }))).toBe('Went back to r1');
   expect(headline(item(3, { message: 'Rounds up' }))).toBe('Rounds up');
+  expect(headline(item(2, { kind: 'IMPORT', message: null }))).toBe('Took a module in');
 });

@@ -219,8 +219,9 @@ export function headline({ kind, message, checkpoint, target, branch }: Item): s
     case 'MERGE':
       return message ?? 'Merged a branch';
     case 'CREATE':
-    case 'IMPORT':
       return message ?? 'Made the program';
+    case 'IMPORT':
+      return message ?? 'Took a module in';
     case 'EDIT':
       return message ?? 'Edited without a message';
   }

@@ -3,7 +3,7 @@ import { ChevronDown, ChevronRight, CircleAlert, CircleDashed, TriangleAlert } f
 import { memo } from 'react';
 
 import type { Box } from './boxes';
-import { alteredOf, changeOf, fitting, SIGNS, titleOf, type Cell, type Placed } from './geometry';
+import { alteredOf, changeOf, fitting, SIGNS, titleOf, writtenIn, type Cell, type Placed } from './geometry';
 import { SignMark } from './SignMark';
 import { BoxMark } from './BoxMark';
 import type { Mark } from './marks';
@@ -163,7 +163,7 @@ function Cells(props: {
         >
           {sign && `${SIGNS[sign]} `}
           {hole && '? '}
-          {name && <b>{name}</b>} {type}
+          {name && <b>{writtenIn({ name, type }).name}</b>} {writtenIn({ name, type }).type}
         </span>
       ))}
     </div>

@@ -3,7 +3,7 @@ import ELK from 'elkjs/lib/elk.bundled.js';
 import { expect, test } from 'vitest';
 
 import { boxesOf, linesOf } from './boxes';
-import { alteredOf, asked, fitting, measured, middleOf, pathOf, pictureOf, TITLE, PORTS } from './geometry';
+import { alteredOf, asked, fitting, measured, middleOf, pathOf, pictureOf, TITLE, PORTS, writtenIn } from './geometry';
 import type { Altered } from './model';
 import { choice } from './testing';
 
@@ -49,6 +49,14 @@ test('a node is as wide as its ports and its title', () => {
 test('long titles are cut off', () => {
   expect(fitting('short')).toBe('short');
   expect(fitting('x'.repeat(60))).toHaveLength(44);
+});
+
+test('a port with a long name is no wider than what is written in it', () => {
+  const params = [{ index: 0, name: 'n'.repeat(200), type: 't'.repeat(200) }];
+  const { width, outputs } = measured({ type: 'params', id: 'g1.params', params });
+  expect(writtenIn(params[0] ?? expect.fail('a port')).name).toHaveLength(24);
+  expect(width).toBeLessThan(400);
+  expect(outputs[0]?.name, 'what lies over it has all').toHaveLength(200);
 });
 
 test('paths have round corners', () => {

@@ -52,10 +52,21 @@ const INSET = 14;
 const NARROWEST = 46;
 /** More characters of a title than these are cut off; the details have all. */
 const LONGEST = 44;
+/** The same of the name and of the type of a port; what lies over it has all. */
+const LONGEST_OF_PORT = 24;
+
+function cut(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+}
 
 /** A title as it fits. */
 export function fitting(title: string): string {
-  return title.length > LONGEST ? `${title.slice(0, LONGEST - 1)}…` : title;
+  return cut(title, LONGEST);
+}
+
+/** What is written in a port: its name and its type, as they fit. */
+export function writtenIn({ name, type }: { name: string; type: string }): { name: string; type: string } {
+  return { name: cut(name, LONGEST_OF_PORT), type: cut(type, LONGEST_OF_PORT) };
 }
 
 /** What is written in the title of a box. */
@@ -92,7 +103,8 @@ export const SIGNS: Record<Sign, string> = { added: '+', removed: '−', changed
 function cells(ports: readonly (Port & { name: string; hole: boolean })[]): Cell[] {
   let x = 0;
   return ports.map((port) => {
-    const text = [port.sign && SIGNS[port.sign], port.hole && '?', port.name, port.type].filter(Boolean).join(' ');
+    const { name, type } = writtenIn(port);
+    const text = [port.sign && SIGNS[port.sign], port.hole && '?', name, type].filter(Boolean).join(' ');
     const width = Math.max(28, Math.ceil(text.length * SMALL) + 12);
     const cell = { ...port, x, width };
     x += width;

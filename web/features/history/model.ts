@@ -190,8 +190,9 @@ export function headline({ kind, message, checkpoint, target, branch }: Item): s
     case 'MERGE':
       return 'Merged a branch';
     case 'CREATE':
-    case 'IMPORT':
       return 'Made the program';
+    case 'IMPORT':
+      return 'Took a module in';
     case 'EDIT':
       return 'Edited without a message';
   }

@@ -1,5 +1,6 @@
 import type { MapCallsQuery, MapFunctionFragment, MapModulesQuery } from '../../generated/graphql';
 import type { Flaws } from '../../lib/flaws';
+import { byPath } from '../../lib/paths';
 
 /** A module as the server tells it. */
 export type ModuleData = NonNullable<NonNullable<MapModulesQuery['program']>['modules']>['nodes'][number];
@@ -106,7 +107,7 @@ export function mapOf(
       callees: callees.get(ref) ?? [],
     };
   });
-  all.sort((a, b) => (a.path < b.path ? -1 : 1));
+  all.sort(byPath);
   const inModules = groupedBy(all, ({ module }) => module);
   const shown = modules.flatMap(({ ref, path }): MapModule[] => {
     const functions = inModules.get(ref);
@@ -117,7 +118,7 @@ export function mapOf(
     };
     return [{ ref, path, functions, state: worstOf(functions), flaws }];
   });
-  shown.sort((a, b) => (a.path < b.path ? -1 : 1));
+  shown.sort(byPath);
   return { modules: shown, functions: new Map(all.map((found) => [found.ref, found])), calls: links };
 }
 

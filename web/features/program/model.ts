@@ -1,4 +1,5 @@
 import type { OverviewFunctionsQuery, OverviewModuleFragment } from '../../generated/graphql';
+import { byPath } from '../../lib/paths';
 
 /** A module of the overview. */
 export type Module = OverviewModuleFragment;
@@ -27,7 +28,7 @@ export function grouped(functions: readonly Listed[], known: readonly Module[], 
   };
   if (whole) for (const module of known) groupOf(module);
   for (const listed of functions) groupOf(listed.module).functions.push(listed);
-  return [...groups.values()].sort((a, b) => (a.module.path < b.module.path ? -1 : 1));
+  return [...groups.values()].sort((a, b) => byPath(a.module, b.module));
 }
 
 /** How many functions are shown of a module, of how many: `2 of 12` while more are to come, or others are left out. */

@@ -84,9 +84,11 @@ function Row({ session }: { session: Session }) {
         <strong className="talk-row-line" title={name}>
           {name}
         </strong>
-        <span className="muted talk-row-line">
-          {summary ? <Message>{summary}</Message> : 'nothing has been said yet'}
-        </span>
+        {summary !== newest?.status.toLowerCase() && (
+          <span className="muted talk-row-line">
+            {summary ? <Message>{summary}</Message> : 'nothing has been said yet'}
+          </span>
+        )}
       </span>
       <span className="talk-row-flow">
         <span className="mono">{workflow}</span>

@@ -36,7 +36,7 @@ export function Uses(props: {
   return (
     <section className="panel" aria-labelledby="uses-title">
       <div className="panel-head">
-        <h2 id="uses-title">
+        <h2 id="uses-title" className="long-name">
           Nodes that use{' '}
           <span className="mono">
             {name}
@@ -45,7 +45,7 @@ export function Uses(props: {
         </h2>
         {member !== undefined && (
           <span className="end">
-            <button type="button" className="button plain" onClick={onWhole}>
+            <button type="button" className="button plain long-name" onClick={onWhole}>
               All of {name}
             </button>
           </span>

@@ -1,4 +1,5 @@
 import type { VerifyAttemptsSubscription, VerifyCasesQuery, VerifyFunctionsQuery } from '../../generated/graphql';
+import { byPath } from '../../lib/paths';
 import { givenOf } from '../../lib/values';
 import { counted } from '../../ui';
 import type { Finding } from '../preview';
@@ -42,9 +43,7 @@ export function grouped(findings: readonly Finding[], paths: ReadonlyMap<string,
     group.findings.push(finding);
     groups.set(ref, group);
   }
-  return [...groups.values()].sort(
-    (a, b) => Number(a.function !== null) - Number(b.function !== null) || (a.path < b.path ? -1 : 1),
-  );
+  return [...groups.values()].sort((a, b) => Number(a.function !== null) - Number(b.function !== null) || byPath(a, b));
 }
 
 /** How often each code occurs, the most frequent first. */
