@@ -166,6 +166,13 @@ try {
   await page.getByRole('link', { name: 'Go to the head' }).click();
   await page.locator('.text-line', { hasText: 'sum, 9' }).waitFor();
 
+  // A test case that does not hold is told in the list of programs.
+  const input = { programId: NAME, function: 'shop::total', name: 'it costs nothing', args: [2, 3], expected: [0] };
+  await data('mutation ($input: AddCaseInput!) { addCase(input: $input) { case { status } } }', { input });
+  const list = await open('/');
+  await list.getByRole('link', { name: NAME }).getByText('1 red').waitFor();
+  await list.context().close();
+
   // What is not there says so, with its code and a way on.
   await page.goto(new URL('/#/p/nothing-of-that-name', server).href);
   await page.getByRole('alert').getByText('NOT_FOUND').waitFor();

@@ -18,3 +18,4 @@ export { ago, counted, lasting } from './time';
 export { useInTurn } from './useInTurn';
 export { useMedia } from './useMedia';
 export { useMoment } from './useMoment';
+export { useSeen } from './useSeen';

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { GitBranch, Undo2 } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useRef } from 'react';
 
-import { Actor, Ago, Badge, counted, Counts, Long } from '../../ui';
+import { Actor, Ago, Badge, counted, Counts, Long, useSeen } from '../../ui';
 import { useLive } from './live';
 import { headline, touchedPlaces, type Item, type Touched } from './model';
 import { Verdict } from './Verdict';
@@ -13,17 +13,8 @@ const LISTED = 4;
 /** One revision of the feed. */
 export function FeedRow({ item }: { item: Item }) {
   const row = useRef<HTMLLIElement>(null);
-  const [seen, setSeen] = useState(false);
-  useEffect(() => {
-    // A verdict costs the server a verification: only of what is looked at.
-    const watch = new IntersectionObserver((entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      setSeen(true);
-      watch.disconnect();
-    });
-    if (row.current) watch.observe(row.current);
-    return () => watch.disconnect();
-  }, []);
+  // A verdict costs the server a verification.
+  const seen = useSeen(row);
 
   const places = touchedPlaces(item);
   const plain = item.kind === 'CHECKPOINT' || item.kind === 'BRANCH';
@@ -51,7 +42,7 @@ export function FeedRow({ item }: { item: Item }) {
         <p className={item.message ? 'feed-message' : 'feed-message muted'}>
           <Long>{headline(item)}</Long>
         </p>
-        <Places places={places} rev={item.number} total={item.touched?.totalCount ?? 0} />
+        <Places places={places} rev={item.number} touched={item.touched} />
       </div>
       <div className="feed-facts">
         {!plain && <Counts {...item.changed} />}
@@ -62,11 +53,15 @@ export function FeedRow({ item }: { item: Item }) {
   );
 }
 
-function Places({ places, total, rev }: { places: readonly Touched[]; total: number; rev: number }) {
+function Places(props: { places: readonly Touched[]; rev: number; touched: Item['touched'] }) {
+  const { places, rev, touched } = props;
   const { name, feed } = useLive();
   if (places.length === 0) return null;
   const newest = feed.head === rev;
   const rest = places.length - LISTED;
+  const total = touched?.totalCount ?? 0;
+  // Of a large revision only the first places are known.
+  const cut = total > (touched?.nodes.length ?? 0);
   return (
     <p className="feed-places">
       {places.slice(0, LISTED).map((place) =>
@@ -96,7 +91,7 @@ function Places({ places, total, rev }: { places: readonly Touched[]; total: num
           </span>
         ),
       )}
-      {rest > 0 && <span className="muted">and {counted(rest, 'other')}</span>}
+      {(cut || rest > 0) && <span className="muted">and {cut ? 'more' : counted(rest, 'other')}</span>}
       <span className="hidden">{counted(total, 'entity', 'entities')} touched</span>
     </p>
   );

@@ -1,13 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { useDeferredValue, useEffect, useEffectEvent, useState } from 'react';
+import { useDeferredValue, useEffect, useEffectEvent, useRef, useState } from 'react';
 
 import { ProgramsDocument, ProgramsEventsDocument, type ProgramsQuery } from '../../generated/graphql';
 import { useSocket } from '../../lib/connection';
 import { follow } from '../../lib/follow';
 import { usePages } from '../../lib/pages';
 import { setTitle } from '../../lib/title';
-import { Actor, Ago, counted, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
+import { useRedCases } from '../../lib/useRedCases';
+import { Actor, Ago, counted, Empty, Notice, ProblemPanel, SkeletonRows, useSeen } from '../../ui';
 import { FlawBadges } from './FlawBadges';
 import { NoPrograms } from './NoPrograms';
 import './programs.css';
@@ -129,9 +130,11 @@ export function ProgramsView() {
   );
 }
 
-function Row({ name, doc, revision, stats }: Listed) {
+function Row({ programId, name, doc, revision, stats }: Listed) {
+  const row = useRef<HTMLAnchorElement>(null);
+  const red = useRedCases(programId, revision ? `r${revision.number}` : null, useSeen(row));
   return (
-    <Link to="/p/$program" params={{ program: name }} className="program">
+    <Link ref={row} to="/p/$program" params={{ program: name }} className="program">
       <span className="what">
         <strong>{name}</strong>
         <span className="muted line">{doc ?? revision?.message}</span>
@@ -139,7 +142,7 @@ function Row({ name, doc, revision, stats }: Listed) {
       <span className="sizes muted numeric">
         {stats && `${counted(stats.functions, 'function')} · ${counted(stats.nodes, 'node')}`}
       </span>
-      <span className="flaws">{stats && <FlawBadges {...stats} />}</span>
+      <span className="flaws">{stats && <FlawBadges {...stats} red={red ?? 0} />}</span>
       <span className="last">
         {revision && (
           <>
