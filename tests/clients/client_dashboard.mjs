@@ -170,7 +170,9 @@ try {
   const input = { programId: NAME, function: 'shop::total', name: 'it costs nothing', args: [2, 3], expected: [0] };
   await data('mutation ($input: AddCaseInput!) { addCase(input: $input) { case { status } } }', { input });
   const list = await open('/');
-  await list.getByRole('link', { name: NAME }).getByText('1 red').waitFor();
+  const listed = list.getByRole('link', { name: NAME });
+  await listed.scrollIntoViewIfNeeded();
+  await listed.getByText('1 red').waitFor();
   await list.context().close();
 
   // What is not there says so, with its code and a way on.
