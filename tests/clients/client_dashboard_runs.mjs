@@ -93,6 +93,7 @@ try {
   const inbox = await pages.page('/#/approvals');
   await inbox.getByRole('heading', { name: 'Approvals' }).waitFor();
   await live(page);
+  await live(inbox);
   await settled(page);
   await pages.accessible(page, 'runs-before');
   await pages.accessible(inbox, 'approvals-before');

@@ -3,6 +3,7 @@ import { ArrowLeft, Inbox, Keyboard } from 'lucide-react';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 
 import type { InterruptStatus } from '../../generated/graphql';
+import { LiveMark } from '../../lib/LiveMark';
 import { setTitle } from '../../lib/title';
 import { Ago, Badge, counted, Empty, Message, ProblemPanel, SkeletonRows, Tabs, useMedia } from '../../ui';
 import { useQuestions } from '../questions';
@@ -31,7 +32,7 @@ export function ApprovalsView() {
   const navigate = useNavigate();
   const search = useSearch({ from: '/approvals' });
   const status: InterruptStatus = search.status ?? 'OPEN';
-  const { open } = useQuestions();
+  const { open, live } = useQuestions();
   const { items, total, fetching, problem, more, refresh, reread } = useInbox(status);
   const narrow = useMedia(NARROW);
   const [armed, setArmed] = useState<{ id: string; armed: Armed } | null>(null);
@@ -159,6 +160,7 @@ export function ApprovalsView() {
     <div ref={root} className="inbox" tabIndex={-1} onKeyDown={onKeyDown}>
       <div className="inbox-head">
         <h1>Approvals</h1>
+        <LiveMark live={live} />
         <span className="muted wide">What runs ask of people, and what was decided.</span>
         <button
           type="button"

@@ -50,11 +50,10 @@ export function QuestionsProvider({ children }: { children: ReactNode }) {
           count();
         }, GATHERED);
       },
-      onStatus: (status) => {
-        if (status !== 'connected') return;
+      onStatus: (live) => {
         // What happened between the first answers and the first event is in neither.
-        count();
-        dispatch({ type: 'missed' });
+        if (live === 'connected') count();
+        dispatch({ type: 'status', live });
       },
       onProblem: ({ code }) => {
         // Over HTTP the server says it again, to who asks for a token then.

@@ -16,7 +16,9 @@ test('the runs of what happened are told once each, a gap tells of all', () => {
     turn: 2,
     runs: null,
   });
-  expect(after(some, { type: 'missed' }).changed).toEqual({ turn: 2, runs: null });
+  const lost = after(some, { type: 'status', live: 'reconnecting' });
+  expect([lost.live, lost.changed]).toEqual(['reconnecting', some.changed]);
+  expect(after(lost, { type: 'status', live: 'connected' }).changed).toEqual({ turn: 2, runs: null });
 });
 
 test('the same number is no change', () => {

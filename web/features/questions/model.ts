@@ -1,4 +1,5 @@
 import type { RunEventKind } from '../../generated/graphql';
+import type { LiveStatus } from '../../lib/follow';
 
 /** What is known of the questions that wait. */
 export interface Questions {
@@ -12,16 +13,18 @@ export interface Questions {
     /** Runs whose questions may be others now; null: any. */
     runs: readonly string[] | null;
   };
+  /** How the connection stands that they are known by. */
+  live: LiveStatus;
 }
 
-export const EMPTY: Questions = { open: null, told: '', changed: { turn: 0, runs: [] } };
+export const EMPTY: Questions = { open: null, told: '', changed: { turn: 0, runs: [] }, live: 'connecting' };
 
 /** What can happen to questions. */
 export type Change =
   | { type: 'counted'; open: number }
   | { type: 'happened'; events: readonly { runId: string; kind: RunEventKind }[] }
-  /** The connection is back, and nobody knows what was missed. */
-  | { type: 'missed' };
+  /** Once the connection is back, nobody knows what was missed. */
+  | { type: 'status'; live: LiveStatus };
 
 /** The questions after something happened. */
 export function after(questions: Questions, change: Change): Questions {
@@ -39,8 +42,10 @@ export function after(questions: Questions, change: Change): Questions {
       const runs = [...new Set(change.events.map(({ runId }) => runId))];
       return { ...questions, changed: { turn, runs: gap ? null : runs } };
     }
-    case 'missed':
-      return { ...questions, changed: { turn, runs: null } };
+    case 'status': {
+      const { live } = change;
+      return { ...questions, live, ...(live === 'connected' && { changed: { turn, runs: null } }) };
+    }
   }
 }
 

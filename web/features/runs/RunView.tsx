@@ -6,6 +6,7 @@ import { RunStateNowDocument } from '../../generated/graphql';
 import { useAgain, useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { useOffer } from '../../lib/commands';
+import { LiveMark } from '../../lib/LiveMark';
 import { setTitle } from '../../lib/title';
 import {
   Actor,
@@ -26,7 +27,6 @@ import { CancelDialog, ForkDialog, MoveDialog, RewindDialog } from './Dialogs';
 import { EndsBy } from './EndsBy';
 import { FlowPicture } from './FlowPicture';
 import { atWork } from './live';
-import { LiveMark } from './LiveMark';
 import { errorOf, isOver, shortId, STATUSES } from './model';
 import { Now } from './Now';
 import type { Density } from './search';

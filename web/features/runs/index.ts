@@ -4,7 +4,6 @@ export { RunsView } from './RunsView';
 export { RunView } from './RunView';
 export { StartView } from './StartView';
 export { atWork, afterEvent, eventOf, isNews, type Event, type Working } from './live';
-export { LiveMark } from './LiveMark';
 export { errorOf, isOver, shortId } from './model';
 export { Now } from './Now';
 export { countWords } from './spans';

@@ -5,10 +5,11 @@ import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useSta
 import { FlowsDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
+import { LiveMark } from '../../lib/LiveMark';
 import { setTitle } from '../../lib/title';
 import { useKept } from '../../lib/useKept';
 import { Actor, Ago, counted, ProblemPanel, Skeleton, SkeletonRows, useMoment } from '../../ui';
-import { isOver, LiveMark, shortId } from '../runs';
+import { isOver, shortId } from '../runs';
 import { forgetOpening, openingOf } from './begun';
 import { Composer } from './Composer';
 import { Exchange, Said } from './Exchange';

@@ -3,9 +3,10 @@ import { MessageSquarePlus, MessagesSquare } from 'lucide-react';
 import { useEffect } from 'react';
 
 import { useCaller } from '../../lib/caller';
+import { LiveMark } from '../../lib/LiveMark';
 import { setTitle } from '../../lib/title';
 import { Actor, Ago, counted, Empty, Message, ProblemPanel, SkeletonRows } from '../../ui';
-import { LiveMark, StatusBadge } from '../runs';
+import { StatusBadge } from '../runs';
 import { BeginForm } from './BeginForm';
 import { nameOf, type Session } from './model';
 import { useSessions } from './useSessions';

@@ -1,6 +1,6 @@
 import { Radio, RefreshCw, Unplug } from 'lucide-react';
 
-import type { LiveStatus } from '../../lib/follow';
+import type { LiveStatus } from './follow';
 
 /** How the connection stands that a view is live by. */
 export function LiveMark({ live }: { live: LiveStatus }) {
