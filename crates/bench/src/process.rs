@@ -61,12 +61,6 @@ impl Server {
         }
     }
 
-    /// The most memory that it has had, in bytes; `None` where the system does not tell.
-    #[must_use]
-    pub fn most_memory(&self) -> Option<u64> {
-        self.told("status", "VmHWM:").map(|kilobytes| kilobytes * 1024)
-    }
-
     /// The memory that it has, in bytes; `None` where the system does not tell.
     #[must_use]
     pub fn memory(&self) -> Option<u64> {

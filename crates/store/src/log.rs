@@ -53,9 +53,6 @@ pub struct Tail {
     pub after: u64,
 }
 
-/// How many programs one statement asks for: SQLite bounds the depth of an expression at 1,000.
-const TAILS_PER_STATEMENT: usize = 256;
-
 impl Store {
     /// The entry with a number.
     ///
@@ -190,41 +187,6 @@ impl Store {
             .all(&self.reader)
             .await?;
         Ok(rows.into_iter().map(|row| (ProgramKey(row.program), row.seq.cast_unsigned())).collect())
-    }
-
-    /// Entries after a reader's places in several logs: by program in order of the keys, oldest first, at most `limit`
-    /// altogether.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn tails(&self, from: &[Tail], limit: u64) -> Result<Vec<(ProgramKey, Entry)>, Fault> {
-        let mut from = from.to_vec();
-        from.sort_by_key(|tail| tail.program);
-        let mut found = Vec::new();
-        for chunk in from.chunks(TAILS_PER_STATEMENT) {
-            let left = limit - found.len() as u64;
-            if left == 0 {
-                break;
-            }
-            let any = chunk.iter().fold(Condition::any(), |any, tail| {
-                any.add(
-                    Condition::all()
-                        .add(log::Column::Program.eq(tail.program.0))
-                        .add(log::Column::Seq.gt(to_row(tail.after))),
-                )
-            });
-            let rows = log::Entity::find()
-                .filter(any)
-                .order_by_asc(log::Column::Program)
-                .order_by_asc(log::Column::Seq)
-                .limit(left)
-                .all(&self.reader)
-                .await?;
-            let programs: Vec<ProgramKey> = rows.iter().map(|row| ProgramKey(row.program)).collect();
-            found.extend(programs.into_iter().zip(self.whole(rows).await?));
-        }
-        Ok(found)
     }
 
     /// The numbers of entries that pass a filter, newest first, at most `limit`.

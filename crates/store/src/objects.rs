@@ -2,7 +2,7 @@
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryTrait};
 
 use crate::entity::objects;
 use crate::fault::Fault;
@@ -66,26 +66,6 @@ impl Store {
         insert.on_conflict(OnConflict::column(objects::Column::Hash).do_nothing().to_owned());
         let changed = self.committer().write_in_background(vec![insert.into()]).await?;
         Ok(changed.iter().sum())
-    }
-
-    /// The hashes among these that no object has, in the order given.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn missing_objects(&self, hashes: &[ObjectHash]) -> Result<Vec<ObjectHash>, Fault> {
-        let mut missing = Vec::new();
-        for chunk in hashes.chunks(HASHES_PER_STATEMENT) {
-            let present: Vec<Vec<u8>> = among(chunk)
-                .select_only()
-                .column(objects::Column::Hash)
-                .into_tuple()
-                .all(&self.reader)
-                .await?;
-            let present: std::collections::HashSet<Vec<u8>> = present.into_iter().collect();
-            missing.extend(chunk.iter().filter(|hash| !present.contains(hash.as_slice())));
-        }
-        Ok(missing)
     }
 
     /// The objects with these hashes, in order of the hashes. What is missing is left out.

@@ -75,7 +75,7 @@ pub(crate) async fn packed(fixture: &Fixture) -> u64 {
 
 /// Whatever is asked for is what was stored.
 pub(crate) async fn all_is_as_stored(store: &Store, programs: &[(ProgramKey, Vec<Entry>)]) {
-    let mut all = Vec::new();
+    let mut all = 0;
     for (program, stored) in programs {
         let (program, stored) = (*program, stored.as_slice());
         let last = stored.len() as u64;
@@ -110,10 +110,8 @@ pub(crate) async fn all_is_as_stored(store: &Store, programs: &[(ProgramKey, Vec
         let found = store.history(program, &mentioning, u64::from(u32::MAX)).await.unwrap();
         let mention = |entry: &&Entry| String::from_utf8_lossy(&entry.edits).contains("\"n3\"");
         assert!(stored.iter().filter(mention).all(|entry| found.contains(&entry.seq)));
-        all.extend(stored.iter().map(|entry| (program, entry.clone())));
+        all += stored.len();
     }
-    let tails: Vec<Tail> = programs.iter().map(|(program, _)| Tail { program: *program, after: 0 }).collect();
-    assert_eq!(store.tails(&tails, u64::from(u32::MAX)).await.unwrap(), all);
     for bound in BOUNDS {
         let (mut told, mut position) = (Vec::new(), Default::default());
         loop {
@@ -129,7 +127,7 @@ pub(crate) async fn all_is_as_stored(store: &Store, programs: &[(ProgramKey, Vec
             // Both have entries of the same ids, in the order of their numbers.
             assert!(stored.iter().all(|entry| told.contains(entry)));
         }
-        assert_eq!(told.len(), all.len());
+        assert_eq!(told.len(), all);
     }
     assert_eq!(store.check(None).await.unwrap().findings, []);
 }
