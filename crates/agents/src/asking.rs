@@ -6,6 +6,7 @@
 use lmlang_engine::flows::code::failure;
 use lmlang_engine::{Effect, Halt, Repeat, Work};
 use lmlang_flow::Failure;
+use lmlang_telemetry::names::{self, gen_ai};
 use serde_json::{Map, Value, json};
 
 use crate::model::{Class, Delta, ModelError, Models, Reply, Request};
@@ -35,12 +36,12 @@ pub(crate) async fn ask_for(
     let described = models.described(&request.role);
     let body = serde_json::to_value(request).map_err(|error| failure("INTERNAL", error.to_string()))?;
     let model = request.model.clone().or(described.model);
-    let name = format!("chat {}", model.as_deref().unwrap_or(&described.provider));
+    let name = names::chat(model.as_deref().unwrap_or(&described.provider));
     let notes = json!({
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": described.provider,
-        "gen_ai.request.model": model,
-        "gen_ai.request.temperature": request.temperature,
+        (gen_ai::OPERATION_NAME): gen_ai::operation::CHAT,
+        (gen_ai::PROVIDER_NAME): described.provider,
+        (gen_ai::REQUEST_MODEL): model,
+        (gen_ai::REQUEST_TEMPERATURE): request.temperature,
         "lmlang.model.role": request.role.name(),
         "lmlang.prompt.version": request.prompt_version,
         "lmlang.prompt.digest": request.digest().to_string(),
@@ -77,23 +78,24 @@ pub(crate) async fn ask_for(
 /// As [`ask`].
 pub async fn decide_by_rules(role: &str, decision: Value, work: &mut Work) -> Result<Value, Halt> {
     let notes = json!({
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": crate::model::rules::PROVIDER,
+        (gen_ai::OPERATION_NAME): gen_ai::operation::CHAT,
+        (gen_ai::PROVIDER_NAME): crate::model::rules::PROVIDER,
         "lmlang.model.role": role,
     });
-    let effect = Effect::new("model", "chat rules", json!({ "role": role }), Repeat::Harmless).noting(notes);
+    let name = names::chat(crate::model::rules::PROVIDER);
+    let effect = Effect::new("model", &name, json!({ "role": role }), Repeat::Harmless).noting(notes);
     work.effect(effect, |_| async move { Ok((decision, Value::Null)) }).await
 }
 
 /// What an answer took.
 fn spent(reply: &Reply) -> Value {
     json!({
-        "gen_ai.response.model": reply.model,
-        "gen_ai.provider.name": reply.provider,
-        "gen_ai.usage.input_tokens": reply.usage.input,
-        "gen_ai.usage.output_tokens": reply.usage.output,
-        "gen_ai.usage.cache_read.input_tokens": reply.usage.cached,
-        "gen_ai.response.finish_reasons": [reply.finish],
+        (gen_ai::RESPONSE_MODEL): reply.model,
+        (gen_ai::PROVIDER_NAME): reply.provider,
+        (gen_ai::USAGE_INPUT_TOKENS): reply.usage.input,
+        (gen_ai::USAGE_OUTPUT_TOKENS): reply.usage.output,
+        (gen_ai::USAGE_CACHE_READ_INPUT_TOKENS): reply.usage.cached,
+        (gen_ai::RESPONSE_FINISH_REASONS): [reply.finish],
         "lmlang.usage.source": reply.usage.source,
         "lmlang.latency.first_ms": reply.latency.first_ms,
         "lmlang.latency.ms": reply.latency.total_ms,

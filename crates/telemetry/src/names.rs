@@ -9,14 +9,12 @@ pub mod gen_ai {
     pub const OPERATION_NAME: &str = "gen_ai.operation.name";
     /// Who provides the model.
     pub const PROVIDER_NAME: &str = "gen_ai.provider.name";
-    /// The session that an operation belongs to.
-    pub const CONVERSATION_ID: &str = "gen_ai.conversation.id";
     /// The model that was asked for.
     pub const REQUEST_MODEL: &str = "gen_ai.request.model";
     /// The temperature that was asked for.
     pub const REQUEST_TEMPERATURE: &str = "gen_ai.request.temperature";
-    /// The most tokens of an answer.
-    pub const REQUEST_MAX_TOKENS: &str = "gen_ai.request.max_tokens";
+    /// The model that answered.
+    pub const RESPONSE_MODEL: &str = "gen_ai.response.model";
     /// Why an answer ended; a list.
     pub const RESPONSE_FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
     /// Tokens that went in, with those from a cache.
@@ -25,10 +23,8 @@ pub mod gen_ai {
     pub const USAGE_OUTPUT_TOKENS: &str = "gen_ai.usage.output_tokens";
     /// Tokens that a cache of the provider had.
     pub const USAGE_CACHE_READ_INPUT_TOKENS: &str = "gen_ai.usage.cache_read.input_tokens";
-    /// Tokens that went into a cache of the provider.
-    pub const USAGE_CACHE_CREATION_INPUT_TOKENS: &str = "gen_ai.usage.cache_creation.input_tokens";
-    /// The model's id of a call.
-    pub const TOOL_CALL_ID: &str = "gen_ai.tool.call.id";
+    /// The tool that is called.
+    pub const TOOL_NAME: &str = "gen_ai.tool.name";
     /// Content: what a tool is called with.
     pub const TOOL_CALL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
     /// Content: what a tool returned.
@@ -182,10 +178,9 @@ mod tests {
             gen_ai::USAGE_INPUT_TOKENS,
             gen_ai::USAGE_OUTPUT_TOKENS,
             gen_ai::USAGE_CACHE_READ_INPUT_TOKENS,
-            gen_ai::USAGE_CACHE_CREATION_INPUT_TOKENS,
-            gen_ai::REQUEST_MAX_TOKENS,
-            gen_ai::CONVERSATION_ID,
-            gen_ai::TOOL_CALL_ID,
+            gen_ai::TOOL_NAME,
+            // The engine's.
+            "gen_ai.conversation.id",
             langfuse::SESSION_ID,
             langfuse::USER_ID,
             langfuse::OBSERVATION_COST_DETAILS,

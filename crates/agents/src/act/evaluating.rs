@@ -5,6 +5,7 @@ use lmlang_engine::{BoxFuture, Effect, Halt, Repeat, Work};
 use lmlang_entities::Counts;
 use lmlang_flow::definition::ATTEMPTS;
 use lmlang_flow::{Ask, AskKind, Class, Failure, Remedy, State, ladder};
+use lmlang_telemetry::names::gen_ai;
 use serde_json::{Value, json};
 
 use crate::act::parts::{Came, ErrorClassifier, EscalationHandler, Evaluator, Executor, ToolUse, Verdict};
@@ -52,8 +53,8 @@ impl Executor for ToolExecutor {
             };
             let call = work.call("", None, &request);
             let notes = json!({
-                "gen_ai.operation.name": "execute_tool",
-                "gen_ai.tool.name": step.tool,
+                (gen_ai::OPERATION_NAME): gen_ai::operation::EXECUTE_TOOL,
+                (gen_ai::TOOL_NAME): step.tool,
                 "lmlang.tool.arguments": request,
             });
             let effect = Effect::new("tool", &step.tool, request.clone(), repeat).noting(notes);
