@@ -1,23 +1,18 @@
 //! One request to a collector, and what its answer means.
 
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use prost::Message;
-use rustls::{ClientConfig, RootCertStore};
 use thiserror::Error;
 use tokio::time::timeout;
 
+use crate::client::{HttpClient, client, retry_after, with_causes};
 use crate::settings::{Collector, Compression};
 
 /// What is sent and understood.
@@ -67,19 +62,13 @@ pub(crate) enum Answer {
 pub(crate) struct Http {
     collector: Collector,
     timeout: Duration,
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: HttpClient,
 }
 
 impl Http {
     /// Gets ready; nothing is sent yet.
     pub(crate) fn new(collector: &Collector, timeout: Duration) -> Result<Http, StartError> {
-        let mut connector = HttpConnector::new();
-        connector.enforce_http(false);
-        connector.set_nodelay(true);
-        let secure = collector.url().scheme_str() == Some("https");
-        let tls = HttpsConnectorBuilder::new().with_tls_config(tls(secure)?);
-        let connector = tls.https_or_http().enable_http1().wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new()).build(connector);
+        let client = client(collector.url()).map_err(|error| StartError::Roots { why: error.to_string() })?;
         Ok(Http { collector: collector.clone(), timeout, client })
     }
 
@@ -155,59 +144,8 @@ fn is(headers: &HeaderMap, kind: &str) -> bool {
     found.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(kind)
 }
 
-/// How long a collector wants not to be asked: seconds, or a date.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = httpdate::parse_http_date(text).ok()?;
-    Some(date.duration_since(SystemTime::now()).unwrap_or_default())
-}
-
 fn gzip(plain: &[u8]) -> Vec<u8> {
     use std::io::Write as _;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(plain).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
-}
-
-/// What certificates are held against; nothing is read where none will be seen.
-fn tls(secure: bool) -> Result<ClientConfig, StartError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("the provider has the cipher suites of both versions");
-    if !secure {
-        return Ok(config.with_root_certificates(RootCertStore::empty()).with_no_client_auth());
-    }
-    let config = config.with_native_roots().map_err(|error| StartError::Roots { why: error.to_string() })?;
-    Ok(config.with_no_client_auth())
-}
-
-/// An error and what it comes from: the outermost one says little.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut out = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        out = format!("{out}: {error}");
-        cause = error.source();
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_collector_says_when_in_seconds_or_by_a_date() {
-        let after = |text: &'static str| {
-            retry_after(&HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(text))]))
-        };
-        assert_eq!(after("7"), Some(Duration::from_secs(7)));
-        assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
-        assert!(after("Fri, 01 Jan 2100 00:00:00 GMT").is_some_and(|after| after.as_secs() > 1_000_000));
-        assert_eq!(after("soon"), None);
-        assert_eq!(after("-1"), None);
-    }
 }

@@ -9,10 +9,12 @@
 //! a run or a program is, nor where spans are stored.
 //!
 //! Read [`span`] (what is sent), [`names`] (how attributes are called), [`settings`] (where to), `wire` (as what),
-//! `queue`, `http`, `worker`, `console`, then [`exporter`].
+//! `queue`, [`client`] (how servers elsewhere are reached, collectors and others), `http`, `worker`, `console`, then
+//! [`exporter`].
 
 #![forbid(unsafe_code)]
 
+pub mod client;
 mod console;
 mod counters;
 pub mod exporter;

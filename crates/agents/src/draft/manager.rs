@@ -34,7 +34,7 @@ impl RestManager {
     /// [`AddressError`] for what is no address.
     pub fn new(base: &str) -> Result<RestManager, AddressError> {
         let (url, server) = address(base, "")?;
-        let http = client(url.scheme_str() == Some("https"))?;
+        let http = client(&url)?;
         Ok(RestManager { base: base.to_owned(), server, http })
     }
 

@@ -106,7 +106,7 @@ impl OpenAi {
             Ok(value)
         });
         let authorization = authorization.transpose()?;
-        let http = client(url.scheme_str() == Some("https"))?;
+        let http = client(&url)?;
         Ok(OpenAi { options, url, server, authorization, http })
     }
 

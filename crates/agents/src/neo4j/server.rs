@@ -76,7 +76,7 @@ pub(super) struct Open {
 impl Server {
     pub(super) fn new(url: &str, user: &str, password: &str, database: &str) -> Result<Server, ServerError> {
         let (uri, name) = address(url, "")?;
-        let http = client(uri.scheme_str() == Some("https"))?;
+        let http = client(&uri)?;
         let who = STANDARD.encode(format!("{user}:{password}"));
         let mut authorization =
             HeaderValue::try_from(format!("Basic {who}")).map_err(|_| ServerError::Key)?;

@@ -401,7 +401,7 @@ fn keys_show_nowhere() {
 /// The certificates of the machine are read for `https` alone; nothing is sent.
 #[test]
 fn plain_addresses_need_no_certificates() {
-    client(false).unwrap();
+    client(&Uri::from_static("http://localhost")).unwrap();
 }
 
 #[tokio::test]
