@@ -5,7 +5,7 @@
 //! into runs and plans the next entry. It must not know what a node does, what time it is, where a journal is kept or
 //! who asks; times come in as microseconds of UTC.
 //!
-//! Read [`definition`] and [`check`] for what a flow is, [`state`] for what a run carries, [`step`] for what a node
+//! Read [`definition`] and [`check`] for what a flow is, [`state`] for what a run carries, [`depth`] for how deep that is nested, [`step`] for what a node
 //! answers, [`entry`] for the journal, then [`run`] for the machine and the snapshots of it, [`ladder`] for what becomes of failures and
 //! [`receipts`] for why an effect is not repeated; [`declared`] for flows that are data through and through.
 
@@ -15,6 +15,7 @@ pub mod check;
 mod corrupt;
 pub mod declared;
 pub mod definition;
+pub mod depth;
 pub mod entry;
 mod interrupt;
 pub mod ladder;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::answer::{AnswerError, Decision, Stale, fits};
 use crate::branch::Position;
 use crate::definition::{END, Fallback, NodeSpec, Reducer};
+use crate::depth::{is_too_deep, shallow, too_deep};
 use crate::entry::{Failed, Stepped, What};
 use crate::interrupt::Settled;
 use crate::ladder::{Class, Failure, IN_DOUBT, Remedy, remedy};
@@ -128,6 +129,7 @@ impl Run {
             }
         }
         let update = |error| Refused::Update { node: node(), error };
+        check_depth(&step).map_err(update)?;
         branch.state.check(self.flow(), &step.update).map_err(update)?;
         for name in step.goto.channels() {
             // An answer stands for the one before it.
@@ -162,7 +164,7 @@ impl Run {
             started,
             epoch: self.epoch(),
             effects,
-            notes: step.notes,
+            notes: shallow(step.notes),
             update: step.update,
             goto: step.goto,
         }))
@@ -273,6 +275,10 @@ impl Run {
     #[must_use]
     pub fn sub_ended(&self, place: &Place, result: Result<Value, Failure>) -> Option<What> {
         let waits = matches!(self.branches.get(place)?.position, Position::Sub { .. });
+        let result = match result {
+            Ok(value) if is_too_deep(&value) => Err(too_deep("the run")),
+            result => result,
+        };
         (waits && !self.has_ended()).then(|| What::SubEnded { place: place.clone(), result })
     }
 }
@@ -282,5 +288,17 @@ fn bound(spec: &NodeSpec, ask: &mut Ask, now: i64) {
     if let (Some(timeout), None) = (&spec.timeout, ask.expires) {
         ask.expires = Some(now.saturating_add(timeout.after));
         ask.otherwise.clone_from(&timeout.then);
+    }
+}
+
+/// Whether what a step gives is nested no deeper than a run carries it.
+fn check_depth(step: &Step) -> Result<(), StateError> {
+    step.update.check_depth()?;
+    match &step.goto {
+        Goto::Fork { arms, .. } => arms.iter().try_for_each(|arm| arm.given.check_depth()),
+        Goto::Sub { flow, input, .. } if is_too_deep(input) => {
+            Err(StateError::TooDeep { what: format!("what `{flow}` is given") })
+        }
+        Goto::Next(_) | Goto::Ask { .. } | Goto::Sub { .. } | Goto::Wait { .. } | Goto::End => Ok(()),
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::check::Flow;
 use crate::definition::{Channel, Reducer};
+use crate::depth::{MOST_DEPTH, is_too_deep};
 
 /// The values of a flow's channels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,6 +46,12 @@ pub enum StateError {
         /// What it would have.
         found: usize,
     },
+    /// A value is nested deeper than a run carries it.
+    #[error("{what} is nested more than {MOST_DEPTH} deep")]
+    TooDeep {
+        /// What it is for.
+        what: String,
+    },
 }
 
 impl Update {
@@ -59,6 +66,20 @@ impl Update {
     pub fn with(mut self, channel: &str, value: impl Into<Value>) -> Update {
         self.0.insert(channel.to_owned(), value.into());
         self
+    }
+
+    /// Whether its values are nested no deeper than a run carries them. What is stored already is not held against that.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::TooDeep`].
+    pub fn check_depth(&self) -> Result<(), StateError> {
+        match self.0.iter().find(|(_, value)| is_too_deep(value)) {
+            Some((channel, _)) => {
+                Err(StateError::TooDeep { what: format!("what channel `{channel}` is given") })
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Laws of runs.
 
 mod deadlines;
+mod depth;
 mod fallbacks;
 mod snapshots;
 

@@ -12,6 +12,7 @@ use lmlang_engine::{
     Answer, Engine, Error, Limits, MetricsWanted, RunInfo, RunStatus, SnapshotPolicy, StartRun, Turn, Turned,
 };
 use lmlang_flow::declared::{Declaration, Mistake};
+use lmlang_flow::depth::MOST_DEPTH;
 use lmlang_store::{Location, Options, Store};
 use lmlang_testdb::TestDb;
 use serde_json::{Value, json};
@@ -496,4 +497,35 @@ fn what_a_declaration_names_has_to_be_there() {
     assert!(schema.starts_with("BAD_SCHEMA nodes[0].action.model.schema: "), "{schema}");
     let input = found(&|of| of["input"]["properties"]["report"] = json!({ "type": 5 }));
     assert!(input.starts_with("BAD_SCHEMA input: "), "{input}");
+}
+
+/// However often a node wraps what its run carries, what is stored of the run can be read again.
+#[tokio::test]
+async fn a_run_that_nests_what_it_carries_is_stopped_where_it_can_be_read() {
+    let wraps = json!({
+        "name": "wraps",
+        "input": { "type": "object" },
+        "channels": { "x": {} },
+        "nodes": [
+            {
+                "name": "wrap", "visits": 10_000,
+                "action": { "set": { "values": { "x": ["{{x}}"] }, "then": "again" } },
+            },
+            {
+                "name": "again", "visits": 10_000,
+                "action": { "branch": {
+                    "cases": [{ "when": { "equals": { "path": "x", "value": 1 } }, "then": "END" }],
+                    "otherwise": "wrap",
+                } },
+            },
+        ],
+    });
+    let world = world(script(SCRIPT), &[wraps]).await;
+    let run = start(&world.engine, "wraps", json!({})).await.expect("it begins");
+    assert_eq!(run.status, RunStatus::Failed);
+    let world = world.reopened().await;
+    let machine = world.engine.run_machine(&run).await.expect("it can be read");
+    assert_eq!(machine.failure().expect("it has failed").0.code, "FLOW_BAD_UPDATE");
+    let deepest = (0..MOST_DEPTH).fold(Value::Null, |within, _| json!([within]));
+    assert_eq!(machine.state().get("x"), &deepest);
 }

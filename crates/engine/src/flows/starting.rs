@@ -234,6 +234,7 @@ impl Engine {
         if let Some(program) = accepted.program.filter(|program| !self.sees(*program)) {
             return Err(Error::not_found("program", program.to_string()));
         }
+        accepted.update.check_depth().map_err(|error| Error::bad_request(error.to_string()))?;
         let now = self.now();
         let mut machine = Run::new(Arc::clone(code.flow()));
         let mut entries = Vec::with_capacity(2);

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use lmlang_flow::depth::{is_too_deep, shallow, too_deep};
 use lmlang_flow::receipts::{EffectId, Intent, Known, Outcome};
 use lmlang_flow::{Failure, Receipt, Run, Task, What};
 use lmlang_history::log::Actor;
@@ -283,8 +284,12 @@ impl Work {
         let held = Arc::clone(&self.having).lock_owned().await;
         let started = self.unlimited.now();
         let key = self.key(&intent, epoch, step);
-        let (answer, mut notes) = match perform(key).await {
-            Ok((answer, notes)) => (Ok(answer), joined_notes(effect.notes, notes)),
+        let answered = perform(key).await.and_then(|answered| match is_too_deep(&answered.0) {
+            true => Err(too_deep(&format!("`{}`", intent.name))),
+            false => Ok(answered),
+        });
+        let (answer, mut notes) = match answered {
+            Ok((answer, notes)) => (Ok(answer), shallow(joined_notes(effect.notes, notes))),
             // It was broken off, and is asked again.
             Err(_) if self.live.stop.is_cancelled() && effect.repeat != Repeat::Never => {
                 return Err(Halt::Lost(Error::Closed));
@@ -295,7 +300,7 @@ impl Work {
                     arguments: failed.arguments.or_else(|| Some(intent.digest.clone())),
                     ..failed
                 };
-                (Err(failed), effect.notes)
+                (Err(failed), shallow(effect.notes))
             }
         };
         let hidden = self.unlimited.0.flows.redaction();
