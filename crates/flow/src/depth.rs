@@ -11,7 +11,7 @@ use crate::ladder::Failure;
 pub const MOST_DEPTH: usize = 64;
 
 /// The code of an answer that is nested deeper.
-pub const TOO_DEEP: &str = "TOO_DEEP";
+pub const ANSWER_TOO_DEEP: &str = "ANSWER_TOO_DEEP";
 
 /// Says whether a value is nested deeper than a run takes it.
 #[must_use]
@@ -44,7 +44,7 @@ pub fn shallow(notes: Value) -> Value {
 #[must_use]
 pub fn too_deep(what: &str) -> Failure {
     Failure {
-        code: TOO_DEEP.to_owned(),
+        code: ANSWER_TOO_DEEP.to_owned(),
         message: format!("what {what} answers is nested more than {MOST_DEPTH} deep"),
         tool: None,
         arguments: None,

@@ -1,7 +1,7 @@
 //! How deep what a run carries is nested.
 
 use super::*;
-use crate::depth::{MOST_DEPTH, TOO_DEEP, is_too_deep, shallow};
+use crate::depth::{ANSWER_TOO_DEEP, MOST_DEPTH, is_too_deep, shallow};
 
 fn nested(levels: usize) -> Value {
     (0..levels).fold(json!(1), |within, _| json!([within]))
@@ -58,7 +58,7 @@ fn the_deepest_is_read_as_it_was_written() {
     writer.write(what.expect("it is taken"));
     let ended = |levels| writer.run.sub_ended(&task.place, Ok(nested(levels))).expect("it waits");
     assert!(
-        matches!(ended(MOST_DEPTH + 1), What::SubEnded { result: Err(failure), .. } if failure.code == TOO_DEEP)
+        matches!(ended(MOST_DEPTH + 1), What::SubEnded { result: Err(failure), .. } if failure.code == ANSWER_TOO_DEEP)
     );
     let what = ended(MOST_DEPTH);
     writer.write(what);
