@@ -129,7 +129,7 @@ func twice (n: i64) -> (i64) { return#n43 n }
     ");
     insta::assert_snapshot!(told("module other\nfunc f () -> () {}").join("\n"), @"1:8: UNKNOWN_NAME: the text is of the module `other`, not of `m`");
     insta::assert_snapshot!(told("module m\nfunc f#f51 () -> () {}\nmodule n").join("\n"), @r"
-    2:7: UNKNOWN_REF: there is no `f51`
+    2:7: UNKNOWN_REF: `f51` is something else: `other::outer`
     3:8: SYNTAX: expected the text of one module: its `module` line comes first
     ");
     assert!(program == before);

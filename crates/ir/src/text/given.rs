@@ -107,6 +107,12 @@ impl Lowering<'_> {
         unknown.sort_by_key(|tag| tag.at);
         let Some(first) = unknown.first().copied() else { return };
         let mut mistake = unknown_ref(first.of, first.at);
+        if self.program.place(first.of).is_some() {
+            mistake.message = match (first.of.to_string(), self.program.path(first.of)) {
+                (of, path) if of == path => format!("`{of}` is a part of something else"),
+                (of, path) => format!("`{of}` is something else: `{path}`"),
+            };
+        }
         if unknown.len() > 1 {
             let shown: Vec<String> =
                 unknown.iter().take(MOST_SHOWN).map(|tag| format!("`{}`", tag.of)).collect();
