@@ -32,7 +32,13 @@ pub(crate) fn blame(
     let beside = || related(program, found).find_map(|of| touched.edit_of(of, None));
     // What is new has come with the only edit, wherever it hangs.
     let edit = beside().or((edits.len() == 1).then_some(0))?;
-    Some((edit, vec![edits.get(edit)?.field().to_owned()]))
+    let given = edits.get(edit)?;
+    // What it is told beside may stand in the text of the edit.
+    let path = match found.beside.is_some_and(|of| touched.place_in(edit, of).is_some()) {
+        true => given.path(None, true),
+        false => vec![given.field().to_owned()],
+    };
+    Some((edit, path))
 }
 
 /// Whether a finding hangs on a loop.

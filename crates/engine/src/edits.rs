@@ -465,7 +465,8 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
     let finding = |diagnostic: Diagnostic| {
         let (edit, path) = blame(checked.program(), &proposal.edits, &touched, &diagnostic).unzip();
         let spots = [diagnostic.spot(checked.program()), diagnostic.at.entity];
-        let place = edit.and_then(|edit| spots.into_iter().find_map(|spot| touched.place_in(edit, spot)));
+        let mut spots = spots.into_iter().chain(diagnostic.beside);
+        let place = edit.and_then(|edit| spots.find_map(|spot| touched.place_in(edit, spot)));
         Finding { edit, path: path.unwrap_or_default(), place, diagnostic }
     };
     let findings = errors.into_iter().map(finding).collect();
