@@ -208,6 +208,7 @@ impl Words<'_> {
         let inside = match self.program.place(of) {
             Some(Place::Member(ty, member)) => self.member(ty, member),
             Some(Place::Region(function, region)) => self.region(function, region),
+            Some(Place::Variable(..)) => self.program.name(of).map(|name| format!("`{name}`")),
             Some(_) | None => None,
         };
         inside.unwrap_or_else(|| format!("`{}`", self.program.path(of)))
