@@ -89,7 +89,7 @@ pub(super) struct Body<'m, 'b> {
     indices: &'m Indices,
     build: FunctionBuilder<'b, &'b mut Draft>,
     locals: Locals<'m>,
-    labels: Labels<'m>,
+    labels: Labels,
     stack: Vec<Operand>,
     frames: Vec<Frame<'m>>,
     /// Blocks that were opened since the code cannot be reached; `None` where it can.
@@ -107,7 +107,7 @@ impl<'m, 'b> Body<'m, 'b> {
         indices: &'m Indices,
         build: FunctionBuilder<'b, &'b mut Draft>,
         lists: Lists<'m>,
-        labels: Labels<'m>,
+        labels: Labels,
         results: &'m [OperandType],
     ) -> Body<'m, 'b> {
         let Lists { locals, stack, mut frames } = lists;

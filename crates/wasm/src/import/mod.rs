@@ -164,7 +164,8 @@ pub fn import_watched(
     go_on: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Option<Program>, ImportError> {
     let (used, read) = valid::validate(module, features(), || Read::of(module))?;
-    let read = read?;
+    let mut read = read?;
+    let mut labels = std::mem::take(&mut read.names.labels);
     let of = read.functions.len();
     if !go_on(Progress::Validated { functions: of }) {
         return Ok(None);
@@ -188,7 +189,8 @@ pub fn import_watched(
                 bytes = code.as_bytes().len();
                 let draft = body.insert(assembly.draft());
                 let build = FunctionBuilder::draft(draft, refs, *of_function);
-                let given = Given { index, code, written };
+                let labels = Labels::new(labels.take(index));
+                let given = Given { index, code, written, labels };
                 let kept = (&mut known, &mut room, &mut lists);
                 translate(build, &indices, &read, given, kept)?;
             }
@@ -228,6 +230,7 @@ struct Given<'g, 'a> {
     code: &'g FunctionBody<'a>,
     /// The parameters that are written to.
     written: &'g BTreeSet<u32>,
+    labels: Labels,
 }
 
 fn operand_type(of: ValType, offset: u64) -> Result<OperandType, ImportError> {
@@ -507,7 +510,7 @@ fn translate<'m, 'b>(
     mut build: FunctionBuilder<'b, &'b mut Draft>,
     indices: &'m Indices,
     read: &'m Read<'_>,
-    Given { index, code, written }: Given<'_, '_>,
+    Given { index, code, written, labels }: Given<'_, '_>,
     (known, room, lists): (&mut raw::Known, &mut Room, &mut Lists<'m>),
 ) -> Result<(), ImportError> {
     let (_, Operands { params, results }) = indices.function(index);
@@ -536,7 +539,6 @@ fn translate<'m, 'b>(
         end += count;
         locals.ends.push((end, operand_type(ty, offset)?));
     }
-    let labels = Labels::new(read.names.labels.get(index));
     let mut translated = Body::new(indices, build, own, labels, results);
     let mut operators = code.get_operators_reader()?;
     while !operators.eof() {

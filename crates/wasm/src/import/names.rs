@@ -1,6 +1,8 @@
 //! Labels from the name section, and names that are each given once.
 
 use std::collections::{HashMap, HashSet};
+use std::iter::Peekable;
+use std::vec::IntoIter;
 
 use foldhash::fast::RandomState;
 use lmlang_ir::Name;
@@ -52,8 +54,19 @@ impl<T> FromIterator<(u32, T)> for Indexed<T> {
 
 impl<T> Indexed<T> {
     pub(super) fn get(&self, index: u32) -> Option<&T> {
-        let at = self.0.binary_search_by_key(&index, |(index, _)| *index).ok()?;
-        Some(&self.0[at].1)
+        Some(&self.0[self.position(index)?].1)
+    }
+
+    /// What is said of an index, which nobody asks for again.
+    pub(super) fn take(&mut self, index: u32) -> T
+    where
+        T: Default,
+    {
+        self.position(index).map(|at| std::mem::take(&mut self.0[at].1)).unwrap_or_default()
+    }
+
+    fn position(&self, index: u32) -> Option<usize> {
+        self.0.binary_search_by_key(&index, |(index, _)| *index).ok()
     }
 }
 
@@ -92,22 +105,24 @@ fn read_maps(of: IndirectNameMap<'_>) -> Indexed<Indexed<Name>> {
 }
 
 /// The labels of a function's blocks, in the order in which these begin.
-#[derive(Debug, Default)]
-pub(super) struct Labels<'m> {
-    names: Option<&'m Indexed<Name>>,
+#[derive(Debug)]
+pub(super) struct Labels {
+    names: Peekable<IntoIter<(u32, Name)>>,
     begun: u32,
 }
 
-impl<'m> Labels<'m> {
-    pub(super) fn new(names: Option<&'m Indexed<Name>>) -> Labels<'m> {
-        Labels { names, begun: 0 }
+impl Labels {
+    pub(super) fn new(names: Indexed<Name>) -> Labels {
+        Labels { names: names.0.into_iter().peekable(), begun: 0 }
     }
 
     /// A block begins: its label. Others around may have the same.
     pub(super) fn next(&mut self) -> Option<Name> {
-        let label = self.names.and_then(|names| names.get(self.begun));
+        let block = self.begun;
         self.begun += 1;
-        label.map(|label| unlike_refs(label.clone()))
+        // The indices ascend, as the blocks do.
+        let label = self.names.next_if(|(index, _)| *index == block);
+        label.map(|(_, label)| unlike_refs(label))
     }
 }
 
