@@ -5,8 +5,10 @@
 //! last step.
 
 mod function;
+mod together;
 
 pub(crate) use function::control_edges;
+pub use together::PreparedFunctions;
 
 use std::sync::{Arc, OnceLock};
 
@@ -73,71 +75,55 @@ impl PreparedFunction {
     pub fn new(of: FuncRef, function: Arc<Function>) -> Result<PreparedFunction, StructureError> {
         let (body, head) = (&function.body, &function.head);
         let homes = body.homes(of)?;
-        let mentioned = mentioned(
+        let mut named = Vec::new();
+        mentioned(
+            &mut named,
             head,
             body.nodes.iter().map(|(_, node)| node),
             body.regions.iter().map(|(_, region)| region),
             body.variables.iter().map(|(_, variable)| variable),
         );
-        Ok(PreparedFunction { of, function, homes, mentioned })
-    }
-
-    /// The same of a function whose parts somebody has looked through.
-    pub(crate) fn of_parts(
-        of: FuncRef,
-        function: Arc<Function>,
-        homes: Trie<Home>,
-        mentioned: Vec<u64>,
-    ) -> PreparedFunction {
-        PreparedFunction { of, function, homes, mentioned }
+        Ok(PreparedFunction { of, function, homes, mentioned: named })
     }
 }
 
-/// What a function names outside of it, as often as it does.
-pub(crate) fn mentioned<'a>(
+/// Lists what a function names outside of it, as often as it does.
+fn mentioned<'a>(
+    into: &mut Vec<u64>,
     head: &FunctionHead,
     nodes: impl Iterator<Item = &'a Node>,
     regions: impl Iterator<Item = &'a Region>,
     variables: impl Iterator<Item = &'a Variable>,
-) -> Vec<u64> {
-    let mut mentioned = Vec::new();
-    nodes.for_each(|node| each_outer_mention(node.op(), |outer| mentioned.push(outer.number)));
-    let mut in_type = |ty: &Type| ty.each_named(&mut |named| mentioned.push(named.number()));
+) {
+    nodes.for_each(|node| each_outer_mention(node.op(), |outer| into.push(outer.number)));
+    let mut in_type = |ty: &Type| ty.each_named(&mut |named| into.push(named.number()));
     head_types(head).for_each(&mut in_type);
     regions.for_each(|region| region.params.iter().for_each(|param| in_type(&param.ty)));
     variables.for_each(|variable| in_type(&variable.ty));
-    mentioned
 }
 
-/// Where the parts of a function are found.
-///
-/// One serves for many, so that its lists need no new room for each.
+/// Where the parts of functions are found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+struct Found {
     homes: Entries<Home>,
-    /// Those that are no nodes.
+    /// Parts of one function that are no nodes.
     others: Vec<(u64, Home)>,
 }
 
 impl Found {
-    /// Where these parts of a function are found, given by their numbers, most of which ascend.
-    ///
-    /// # Errors
-    ///
-    /// A number that two of them have.
-    pub(crate) fn of_parts(
+    /// Adds the parts of a function, given by their numbers, most of which ascend.
+    fn add(
         &mut self,
         of: FuncRef,
         nodes: impl Iterator<Item = u64>,
         others: impl Iterator<Item = (RefKind, u64)>,
-    ) -> Result<Trie<Home>, StructureError> {
+    ) {
         let home = |kind| Home::new(kind, of.number());
         self.others.clear();
         self.others.extend(others.map(|(kind, number)| (number, home(kind))));
         self.others.sort_by_key(|(number, _)| *number);
         // Most parts are nodes, which ascend: the others find their places among them.
         let homes = &mut self.homes;
-        homes.clear();
         let mut others = self.others.iter().copied().peekable();
         nodes.for_each(|number| {
             while let Some((before, its)) = others.next_if(|(other, _)| *other < number) {
@@ -146,10 +132,15 @@ impl Found {
             homes.push(number, home(RefKind::Node));
         });
         others.for_each(|(number, its)| homes.push(number, its));
-        match homes.sort() {
-            Ok(()) => Ok(homes.take()),
+    }
+
+    /// Where they all are found; none is left. Fails on a number that two of them have.
+    fn take(&mut self) -> Result<Trie<Home>, StructureError> {
+        match self.homes.sort() {
+            Ok(()) => Ok(self.homes.take()),
             Err(twice) => {
-                let (number, kind) = (homes.keys()[twice], homes.items()[twice].kind());
+                let (number, kind) = (self.homes.keys()[twice], self.homes.items()[twice].kind());
+                self.homes.clear();
                 Err(StructureError::Exists(Ref { kind, number }))
             }
         }
@@ -275,7 +266,7 @@ impl Program {
 
     /// The same with a function that somebody has looked through already.
     pub fn add_prepared_function(&mut self, prepared: PreparedFunction) -> Result<(), StructureError> {
-        let PreparedFunction { of, function, homes, mentioned } = prepared;
+        let PreparedFunction { of, function, homes, mut mentioned } = prepared;
         // Apart from its parts, whose numbers are elsewhere: these change hands as whole subtries then.
         self.claim(of.into())?;
         if let Err(error) = self.index.claim_all(homes) {
@@ -285,7 +276,7 @@ impl Program {
         self.index.functions += 1;
         self.index.counts.add(function.body.counts);
         self.index.name(Some(function.head.module), &function.head.name, of.number());
-        self.index.mention_all(mentioned, of.number());
+        self.index.mention_all(&mut mentioned, of.number());
         self.index.state(of, function.states_invariants_of());
         self.functions.insert(of.number(), function);
         Ok(())
@@ -337,7 +328,8 @@ impl Body {
         let nodes = self.nodes.iter().map(|(number, _)| number);
         let expected = self.counts.nodes + self.counts.regions;
         let mut found = Found { homes: Entries::with_capacity(expected as usize), others: Vec::new() };
-        found.of_parts(of, nodes, regions.chain(variables).chain(contracts))
+        found.add(of, nodes, regions.chain(variables).chain(contracts));
+        found.take()
     }
 
     /// The refs of everything in the body.
@@ -445,7 +437,7 @@ impl Index {
     }
 
     /// Enters all that a user mentions, in any order.
-    fn mention_all(&mut self, mut mentioned: Vec<u64>, user: u64) {
+    fn mention_all(&mut self, mentioned: &mut [u64], user: u64) {
         mentioned.sort_unstable();
         for one in mentioned.chunk_by(|one, next| one == next) {
             self.mention_times(one[0], user, one.len() as u32);

@@ -10,14 +10,13 @@ use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::FixedState;
 
-use crate::change::{self, Found, PreparedFunction, StructureError};
+use crate::change::{self, StructureError};
 use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
 use crate::function::{Body, Counts, Function};
 use crate::node::{Inputs, Node, NodeContent};
 use crate::ops::Op;
 use crate::order::Sequences;
-use crate::program::Home;
-use crate::refs::{ContractRef, FuncRef, NodeRef, Ref, RefKind, RegionRef, VarRef};
+use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, VarRef};
 use crate::trie::{Entries, Trie};
 use crate::users::Users;
 
@@ -50,6 +49,14 @@ pub struct End {
     at: u32,
 }
 
+/// What has been added to a draft, in the order in which it came.
+pub(crate) struct Parts<'d> {
+    pub(crate) nodes: &'d Entries<Node>,
+    pub(crate) regions: &'d Entries<Region>,
+    pub(crate) variables: &'d Entries<Variable>,
+    pub(crate) contracts: &'d Entries<Contract>,
+}
+
 /// What is needed while a function is put together, and as large as it is.
 ///
 /// Each draft has one. Whoever puts the functions of many drafts together has one for all of them.
@@ -57,8 +64,6 @@ pub struct End {
 pub struct Workspace {
     /// The orders of the regions.
     sequences: Sequences,
-    /// Where the parts are found.
-    found: Found,
 }
 
 impl Draft {
@@ -200,37 +205,10 @@ impl Draft {
         Ok(Function { head: Arc::new(head), body: body?, hash: OnceLock::new(), code: OnceLock::new() })
     }
 
-    /// The same, ready to be added to a program, where it will have the given ref. Its parts are looked through while they
-    /// lie in lists.
-    ///
-    /// # Errors
-    ///
-    /// As [`Draft::finish`], and a ref that two of its parts have.
-    pub fn prepare_in(
-        &mut self,
-        workspace: &mut Workspace,
-        of: FuncRef,
-        head: FunctionHead,
-    ) -> Result<PreparedFunction, StructureError> {
-        let mentioned = change::mentioned(
-            &head,
-            self.nodes.items().iter(),
-            self.regions.items().iter(),
-            self.variables.items().iter(),
-        );
-        let homes = self.homes(&mut workspace.found, of);
-        // What is wrong with the parts of one kind is told first.
-        let function = self.finish_in(workspace, head)?;
-        Ok(PreparedFunction::of_parts(of, Arc::new(function), homes?, mentioned))
-    }
-
-    /// Where the parts are found.
-    fn homes(&self, found: &mut Found, of: FuncRef) -> Result<Trie<Home>, StructureError> {
-        let regions = self.regions.keys().iter().map(|number| (RefKind::Region, *number));
-        let variables = self.variables.keys().iter().map(|number| (RefKind::Variable, *number));
-        let contracts = self.contracts.keys().iter().map(|number| (RefKind::Contract, *number));
-        let nodes = self.nodes.keys().iter().copied();
-        found.of_parts(of, nodes, regions.chain(variables).chain(contracts))
+    /// What has been added.
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        let Draft { nodes, regions, variables, contracts, .. } = self;
+        Parts { nodes, regions, variables, contracts }
     }
 
     fn clear(&mut self) {

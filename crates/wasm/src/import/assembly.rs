@@ -8,9 +8,9 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_
 use std::sync::{Arc, Mutex};
 use std::thread::{Scope, ScopedJoinHandle};
 
-use lmlang_ir::change::PreparedFunction;
-use lmlang_ir::draft::{Draft, Workspace};
-use lmlang_ir::{FuncRef, Function, FunctionHead, Program};
+use lmlang_ir::change::PreparedFunctions;
+use lmlang_ir::draft::Draft;
+use lmlang_ir::{FuncRef, FunctionHead, Program};
 
 /// Bytes of bodies that a batch has at least: a thread is woken for some tenths of a millisecond of work, which is many small
 /// functions.
@@ -50,26 +50,27 @@ struct Shared<'scope> {
 
 impl Shared<'_> {
     /// Puts batches together until none waits and none will come.
-    fn work_off(&self, workspace: &mut Workspace) {
+    fn work_off(&self, prepared: &mut PreparedFunctions) {
         let next = || self.queue.lock().expect("who waits for a batch does not panic").recv().ok();
-        std::iter::from_fn(next).for_each(|batch| self.assemble(batch, workspace));
+        std::iter::from_fn(next).for_each(|batch| self.assemble(batch, prepared));
     }
 
     /// Puts a batch together, and into the program while it is near.
-    fn assemble(&self, batch: Vec<Given>, workspace: &mut Workspace) {
-        let whole = |Given { of, index, body }| {
+    fn assemble(&self, batch: Vec<Given>, prepared: &mut PreparedFunctions) {
+        for Given { of, index, body } in batch {
             let head = (self.heads)(index);
-            let Some(mut draft) = body else {
-                return PreparedFunction::new(of, Arc::new(Function::new(head))).expect(WHOLE);
-            };
-            let function = draft.prepare_in(workspace, of, head).expect(WHOLE);
-            // Whoever has read all functions takes none back.
-            self.emptied.send(draft).ok();
-            function
-        };
-        let whole: Vec<PreparedFunction> = batch.into_iter().map(whole).collect();
+            match body {
+                Some(mut draft) => {
+                    prepared.put_together(of, head, &mut draft).expect(WHOLE);
+                    // Whoever has read all functions takes none back.
+                    self.emptied.send(draft).ok();
+                }
+                // It is imported: without a region there is nothing to put together.
+                None => prepared.put_together(of, head, &mut Draft::new()).expect(WHOLE),
+            }
+        }
         let mut program = self.program.lock().expect(WHOLE);
-        whole.into_iter().for_each(|function| program.add_prepared_function(function).expect(WHOLE));
+        program.add_prepared_functions(prepared).expect(WHOLE);
     }
 }
 
@@ -80,7 +81,7 @@ pub(super) struct Assembly<'scope> {
     /// The batch that is handed over next, and the bytes of it.
     next: Vec<Given>,
     bytes: usize,
-    workspace: Workspace,
+    prepared: PreparedFunctions,
     shared: Shared<'scope>,
     empty: Receiver<Box<Draft>>,
 }
@@ -99,11 +100,11 @@ impl<'scope> Assembly<'scope> {
         let shared = Shared { queue: Arc::new(Mutex::new(queue)), heads, program, emptied };
         let helper = |_| {
             let shared = shared.clone();
-            scope.spawn(move || shared.work_off(&mut Workspace::default()))
+            scope.spawn(move || shared.work_off(&mut PreparedFunctions::default()))
         };
         let helpers = (0..helpers).map(helper).collect();
-        let (next, workspace) = (Vec::new(), Workspace::default());
-        Assembly { helpers, waiting, next, bytes: 0, workspace, shared, empty }
+        let (next, prepared) = (Vec::new(), PreparedFunctions::default());
+        Assembly { helpers, waiting, next, bytes: 0, prepared, shared, empty }
     }
 
     /// An empty draft, with the room of one that was used if there is such.
@@ -126,7 +127,7 @@ impl<'scope> Assembly<'scope> {
         self.bytes = 0;
         let handed_over = self.waiting.try_send(batch);
         if let Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) = handed_over {
-            self.shared.assemble(batch, &mut self.workspace);
+            self.shared.assemble(batch, &mut self.prepared);
         }
     }
 
@@ -134,7 +135,7 @@ impl<'scope> Assembly<'scope> {
     pub(super) fn finish(mut self) {
         self.hand_over();
         drop(self.waiting);
-        self.shared.work_off(&mut self.workspace);
+        self.shared.work_off(&mut self.prepared);
         for helper in self.helpers {
             helper.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
