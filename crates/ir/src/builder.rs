@@ -307,6 +307,7 @@ impl<G: Grow> FunctionBuilder<'_, G> {
     }
 
     /// Adds a node and stands after it.
+    #[inline]
     pub fn node<S: Into<Option<Source>>>(&mut self, op: Op, inputs: impl IntoIterator<Item = S>) -> NodeRef {
         self.plain(op, inputs.into_iter().map(Into::into).collect())
     }
@@ -452,8 +453,7 @@ impl<G: Grow> FunctionBuilder<'_, G> {
         inputs: impl IntoIterator<Item = Source>,
         regions: [(RegionRole, Vec<RegionParam>); N],
     ) -> Owner<N> {
-        let attr = Attr::Control(Arc::new(Control { label, results }));
-        let op = Op::new(code, attr).expect("blocks, loops and ifs take a control attribute");
+        let op = Op::control(code, Arc::new(Control { label, results })).expect(TAKEN);
         let refs: [RegionRef; N] = std::array::from_fn(|_| RegionRef::of_key(self.number()));
         Owner { node: self.owner(op, inputs, &refs, regions), regions: refs }
     }
@@ -512,24 +512,24 @@ impl<G: Grow> FunctionBuilder<'_, G> {
 
     /// Adds a `yield`.
     pub fn yield_(&mut self, values: impl IntoIterator<Item = Source>) -> NodeRef {
-        self.op(Opcode::Yield, Attr::None, values)
+        self.node(Op::bare(Opcode::Yield).expect(TAKEN), values)
     }
 
     /// Adds a `return`.
     pub fn ret(&mut self, values: impl IntoIterator<Item = Source>) -> NodeRef {
-        self.op(Opcode::Return, Attr::None, values)
+        self.node(Op::bare(Opcode::Return).expect(TAKEN), values)
     }
 
     /// Adds an `unreachable`.
     pub fn unreachable(&mut self) -> NodeRef {
-        self.op(Opcode::Unreachable, Attr::None, [None::<Source>; 0])
+        self.plain(Op::bare(Opcode::Unreachable).expect(TAKEN), Inputs::default())
     }
 
     /// Adds the exit out of a node or to the next round of a loop.
     pub fn exit(&mut self, to: Exit, values: impl IntoIterator<Item = Source>) -> NodeRef {
         match to {
-            Exit::Break(target) => self.op(Opcode::Break, Attr::Exit(target), values),
-            Exit::Continue(target) => self.op(Opcode::Continue, Attr::Exit(target), values),
+            Exit::Break(target) => self.node(Op::exit(Opcode::Break, target).expect(TAKEN), values),
+            Exit::Continue(target) => self.node(Op::exit(Opcode::Continue, target).expect(TAKEN), values),
             Exit::Return => self.ret(values),
         }
     }
@@ -542,7 +542,7 @@ impl<G: Grow> FunctionBuilder<'_, G> {
         values: impl IntoIterator<Item = Source>,
     ) -> NodeRef {
         let inputs = std::iter::once(condition).chain(values);
-        self.op(Opcode::BreakIf, Attr::Exit(target), inputs)
+        self.node(Op::exit(Opcode::BreakIf, target).expect(TAKEN), inputs)
     }
 
     /// Adds the exit to the next round of a loop, taken if a condition holds.
@@ -553,7 +553,7 @@ impl<G: Grow> FunctionBuilder<'_, G> {
         values: impl IntoIterator<Item = Source>,
     ) -> NodeRef {
         let inputs = std::iter::once(condition).chain(values);
-        self.op(Opcode::ContinueIf, Attr::Exit(target), inputs)
+        self.node(Op::exit(Opcode::ContinueIf, target).expect(TAKEN), inputs)
     }
 
     /// Adds a switch over exits, the default last.

@@ -145,6 +145,7 @@ impl Draft {
     }
 
     /// The same with a node that owns regions beside that, which are yet to be added.
+    #[inline]
     pub(crate) fn append_owner(
         &mut self,
         of: NodeRef,
@@ -276,7 +277,7 @@ impl Draft {
             ..Counts::default()
         };
         for node in nodes {
-            let holes = node.inputs().iter().filter(Option::is_none).count();
+            let holes = node.inputs().holes();
             counts.holes += holes as u64;
             counts.data_edges += (node.inputs().len() - holes) as u64;
             counts.control_edges += change::control_edges(node);

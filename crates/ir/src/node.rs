@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::hash::{Content, Hasher};
 use crate::ops::{Attr, Case, Exit, Op};
-use crate::refs::{FuncRef, NodeRef, RegionRef};
+use crate::refs::{FuncRef, MAX_NUMBER, NodeRef, RegionRef};
 use crate::types::{Const, Type, Variant};
 
 /// Where an input comes from.
@@ -71,7 +71,7 @@ impl Packed {
     }
 
     fn source(self) -> Option<Source> {
-        let number = self.0 & ((1 << 48) - 1);
+        let number = self.0 & MAX_NUMBER;
         let port = (self.0 >> 48) as u16 & (MAX_PORTS as u16 - 1);
         match (self.0 >> 62, number) {
             (_, 0) => None,
@@ -117,6 +117,11 @@ impl Inputs {
     /// All inputs in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<Source>> + '_ {
         self.0.iter().map(|packed| packed.source())
+    }
+
+    /// How many of them are holes.
+    pub(crate) fn holes(&self) -> usize {
+        self.0.iter().filter(|packed| packed.0 & MAX_NUMBER == 0).count()
     }
 
     pub(crate) fn set(&mut self, index: usize, source: Option<Source>) {
@@ -234,6 +239,7 @@ impl Node {
     }
 
     /// A node that owns regions beside that.
+    #[inline]
     pub(crate) fn owner(op: Op, inputs: Inputs, region: RegionRef, regions: &[RegionRef]) -> Node {
         let extra = Extra { regions: SmallVec::from_slice(regions), name: None, doc: None };
         Node { op, region, inputs, extra: Some(Arc::new(extra)), chunk: 0 }

@@ -239,6 +239,27 @@ impl Op {
         fits.then_some(Op { code, attr })
     }
 
+    /// An operator with nothing behind its mnemonic; `None` when the op table wants something there.
+    #[inline]
+    pub fn bare(code: Opcode) -> Option<Op> {
+        matches!(code.spec().attr, AttrKind::None).then_some(Op { code, attr: Attr::None })
+    }
+
+    /// An exit out of a node, or to the next round of a loop; `None` when the op table wants another attribute there.
+    #[inline]
+    pub fn exit(code: Opcode, target: NodeRef) -> Option<Op> {
+        matches!(code.spec().attr, AttrKind::Exit).then_some(Op { code, attr: Attr::Exit(target) })
+    }
+
+    /// A node that owns regions; `None` when the op table wants another attribute there.
+    #[inline]
+    pub fn control(code: Opcode, control: Arc<Control>) -> Option<Op> {
+        match code.spec().attr {
+            AttrKind::Control => Some(Op { code, attr: Attr::Control(control) }),
+            _ => None,
+        }
+    }
+
     /// An operator on a scalar type; `None` when the op table wants another attribute there.
     #[inline]
     pub fn scalar(code: Opcode, of: Scalar) -> Option<Op> {
