@@ -26,9 +26,8 @@ use crate::users::Users;
 #[derive(Debug, Default)]
 pub struct Draft {
     root: Option<RegionRef>,
+    /// In place of its chunk each has where its region stands.
     nodes: Entries<Node>,
-    /// For each node the position of its region.
-    inside: Vec<u32>,
     regions: Entries<Region>,
     /// Where each region stands among them; nothing while they ascend.
     positions: HashMap<u64, u32, FixedState>,
@@ -132,16 +131,16 @@ impl Draft {
     /// Adds a node at the end of a region. All else that follows from that is found out when all nodes are there: whoever
     /// reads has more to do than whoever puts together.
     pub fn append_at(&mut self, of: NodeRef, end: End, content: NodeContent) {
-        self.inside.push(end.at);
-        self.nodes.push(of.number(), Node::new(content, end.region));
+        let mut node = Node::new(content, end.region);
+        node.chunk = end.at.into();
+        self.nodes.push(of.number(), node);
     }
 
     /// The same with a node that has nothing beside its operator and its inputs, as most have. Its parts are written where
     /// they stay: it is part of whoever calls it.
     #[inline(always)]
     pub fn append_plain(&mut self, of: NodeRef, end: End, op: Op, inputs: Inputs) {
-        self.inside.push(end.at);
-        self.nodes.push(of.number(), Node::plain(op, inputs, end.region));
+        self.nodes.push(of.number(), Node::plain(op, inputs, end.region, end.at.into()));
     }
 
     /// The same with a node that owns regions beside that, which are yet to be added.
@@ -154,8 +153,9 @@ impl Draft {
         inputs: Inputs,
         regions: &[RegionRef],
     ) {
-        self.inside.push(end.at);
-        self.nodes.push(of.number(), Node::owner(op, inputs, end.region, regions));
+        let mut node = Node::owner(op, inputs, end.region, regions);
+        node.chunk = end.at.into();
+        self.nodes.push(of.number(), node);
     }
 
     /// The end of a region.
@@ -215,7 +215,6 @@ impl Draft {
     fn clear(&mut self) {
         (self.root, self.recent) = (None, (0, 0));
         self.nodes.clear();
-        self.inside.clear();
         self.regions.clear();
         self.positions.clear();
         self.apart.clear();
@@ -259,8 +258,8 @@ impl Draft {
     fn measure(&mut self, sequences: &mut Sequences) {
         sequences.begin(self.regions.keys());
         let regions = self.regions.items_mut();
-        for ((number, node), region) in self.nodes.iter_mut().zip(&self.inside) {
-            let at = *region as usize;
+        for (number, node) in self.nodes.iter_mut() {
+            let at = node.chunk as usize;
             node.chunk = sequences.add(at, number);
             regions[at].length += 1;
         }
@@ -335,6 +334,30 @@ mod tests {
         let head = FunctionHead::new("f", ModuleRef::of_key(1), Vec::new(), Vec::new());
         let function = draft.finish(head)?;
         Program::new().add_whole_function(FuncRef::of_key(2), function.into())
+    }
+
+    #[test]
+    fn regions_are_found_in_whichever_order_they_come() {
+        let mut draft = Draft::new();
+        let inside = RegionOwner::Node(NodeRef::of_key(31));
+        for order in [[25, 20, 40], [40, 41, 42], [41, 42, 40]] {
+            region(&mut draft, 30, RegionOwner::Function).unwrap();
+            node(&mut draft, 31, 30).unwrap();
+            order.iter().for_each(|of| region(&mut draft, *of, inside).unwrap());
+            for of in order.into_iter().chain([30]) {
+                let twice = StructureError::Exists(RegionRef::of_key(of).into());
+                assert_eq!(region(&mut draft, of, inside), Err(twice));
+                node(&mut draft, 100 + of, of).unwrap();
+            }
+            let missing = StructureError::Missing(RegionRef::of_key(35).into());
+            assert_eq!(node(&mut draft, 99, 35), Err(missing));
+            let head = FunctionHead::new("f", ModuleRef::of_key(1), Vec::new(), Vec::new());
+            let function = draft.finish(head).unwrap();
+            for of in order.into_iter().chain([30]) {
+                let last = function.body().last_in(RegionRef::of_key(of));
+                assert_eq!(last, Some(NodeRef::of_key(100 + of)));
+            }
+        }
     }
 
     #[test]

@@ -234,8 +234,8 @@ impl PartialEq for Node {
 impl Node {
     /// A node that has nothing beside its operator and its inputs.
     #[inline(always)]
-    pub(crate) fn plain(op: Op, inputs: Inputs, region: RegionRef) -> Node {
-        Node { op, region, inputs, extra: None, chunk: 0 }
+    pub(crate) fn plain(op: Op, inputs: Inputs, region: RegionRef, chunk: u64) -> Node {
+        Node { op, region, inputs, extra: None, chunk }
     }
 
     /// A node that owns regions beside that.
