@@ -252,7 +252,7 @@ fn declare(
 ) -> Result<(Indices, Vec<Name>), ImportError> {
     let mut indices = Indices::of(&read.types);
     let mut names = Vec::with_capacity(read.functions.len());
-    let mut unique = Unique::default();
+    let mut unique = Unique::with_room(read.functions.len());
     for (index, function) in (0u32..).zip(&read.functions) {
         let signature = indices.signature(function.of);
         room.take(signature.params.len() + signature.results.len(), function.offset)?;

@@ -144,6 +144,12 @@ pub(super) struct Unique {
 }
 
 impl Unique {
+    /// With room for so many names.
+    pub(super) fn with_room(number: usize) -> Unique {
+        let taken = HashSet::with_capacity_and_hasher(number, RandomState::default());
+        Unique { taken, next: HashMap::default() }
+    }
+
     pub(super) fn name(&mut self, wanted: Name) -> Name {
         let wanted = unlike_refs(wanted);
         if self.taken.insert(Name::clone(&wanted)) {
