@@ -86,19 +86,14 @@ impl Draft {
     /// # Errors
     ///
     /// A second root, and a ref that another region has.
+    #[inline]
     pub fn add_region(&mut self, of: RegionRef, region: Region) -> Result<(), StructureError> {
         let at = self.regions.keys().len() as u32;
         if let (RegionOwner::Function, Some(root)) = (region.owner, self.root) {
             return Err(StructureError::Exists(root.into()));
         }
         if !self.positions.is_empty() || self.regions.keys().last().is_some_and(|last| *last >= of.number()) {
-            if self.positions.is_empty() {
-                self.positions.extend(self.regions.keys().iter().copied().zip(0..));
-            }
-            match self.positions.entry(of.number()) {
-                Entry::Occupied(_) => return Err(StructureError::Exists(of.into())),
-                Entry::Vacant(entry) => entry.insert(at),
-            };
+            self.note_position(of, at)?;
         }
         match region.owner {
             RegionOwner::Function => self.root = Some(of),
@@ -109,6 +104,20 @@ impl Draft {
         self.regions.push(of.number(), Region { length: 0, ..region });
         self.recent = (of.number(), at);
         Ok(())
+    }
+
+    /// Notes where a region stands, as they do not ascend.
+    fn note_position(&mut self, of: RegionRef, at: u32) -> Result<(), StructureError> {
+        if self.positions.is_empty() {
+            self.positions.extend(self.regions.keys().iter().copied().zip(0..));
+        }
+        match self.positions.entry(of.number()) {
+            Entry::Occupied(_) => Err(StructureError::Exists(of.into())),
+            Entry::Vacant(entry) => {
+                entry.insert(at);
+                Ok(())
+            }
+        }
     }
 
     /// Adds a node at the end of a region.

@@ -288,6 +288,7 @@ pub struct Region {
 
 impl Region {
     /// An empty region.
+    #[inline]
     pub fn new(owner: RegionOwner, role: RegionRole, params: Vec<RegionParam>) -> Region {
         Region { owner, role, params, trailer: None, length: 0 }
     }

@@ -104,6 +104,7 @@ impl Grow for &mut Draft {
         Ok(())
     }
 
+    #[inline]
     fn add_region(&mut self, of: RegionRef, region: Region) -> Result<(), StructureError> {
         Draft::add_region(self, of, region)
     }
