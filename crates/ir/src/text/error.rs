@@ -258,16 +258,27 @@ pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Vec<Str
     const LONGEST: usize = 64;
     let given: Vec<char> = given.chars().take(LONGEST).collect();
     let limit = (given.len() / 3).max(usize::from(given.len() > 1));
+    let letters = letters_of(given.iter().copied());
+    let mut rows = Rows::default();
     let mut found: Vec<(usize, &str)> = names
-        .filter(|name| {
-            let letters = name.chars().take(given.len() + limit + 1).count();
-            letters.abs_diff(given.len()) <= limit
-        })
-        .filter_map(|name| Some((distance(&given, name, limit)?, name)))
+        .filter(|name| name.chars().take(given.len() + limit + 1).count().abs_diff(given.len()) <= limit)
+        .filter(|name| may_be_near(letters, letters_of(name.chars()), limit))
+        .filter_map(|name| Some((rows.distance(&given, name, limit)?, name)))
         .collect();
     found.sort_unstable();
     found.dedup();
     found.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
+}
+
+/// The letters of a name, as bits; several letters share one.
+fn letters_of(of: impl Iterator<Item = char>) -> u64 {
+    of.fold(0, |bits, letter| bits | (1u64 << (u32::from(letter) % u64::BITS)))
+}
+
+/// Whether two names can be within so many edits by the letters that only one of them has: each takes an edit.
+fn may_be_near(one: u64, other: u64, limit: usize) -> bool {
+    let only = (one & !other).count_ones().max((other & !one).count_ones());
+    only as usize <= limit
 }
 
 /// The most names that one mistake lists.
@@ -281,6 +292,9 @@ pub fn in_scope<'n>(given: &str, names: impl Iterator<Item = &'n str> + Clone) -
     let mut found = nearest(given, names.clone());
     let mut others: BTreeSet<&str> = BTreeSet::new();
     for name in names.filter(|name| name.len() <= SHORT && !found.iter().any(|near| near == name)) {
+        if others.len() == MOST_NAMES && others.last().is_some_and(|last| *last <= name) {
+            continue;
+        }
         others.insert(name);
         if others.len() > MOST_NAMES {
             others.pop_last();
@@ -291,25 +305,42 @@ pub fn in_scope<'n>(given: &str, names: impl Iterator<Item = &'n str> + Clone) -
     found
 }
 
-/// The edit distance (Wagner and Fischer, 1974), with swaps of neighbours, if it is within the limit.
-fn distance(given: &[char], name: &str, limit: usize) -> Option<usize> {
-    let name: Vec<char> = name.chars().collect();
-    let mut before: Vec<usize> = vec![0; given.len() + 1];
-    let mut row: Vec<usize> = (0..=given.len()).collect();
-    for index in 0..name.len() {
-        let mut next = vec![index + 1];
-        for column in 0..given.len() {
-            let substituted = row[column] + usize::from(given[column] != name[index]);
-            let mut best = substituted.min(row[column + 1] + 1).min(next[column] + 1);
-            if index > 0 && column > 0 && given[column] == name[index - 1] && given[column - 1] == name[index]
-            {
-                best = best.min(before[column - 1] + 1);
+/// The last rows of a table of distances, kept from one name to the next.
+#[derive(Default)]
+struct Rows {
+    before: Vec<usize>,
+    row: Vec<usize>,
+    next: Vec<usize>,
+}
+
+impl Rows {
+    /// The edit distance (Wagner and Fischer, 1974), with swaps of neighbours, if it is within the limit.
+    fn distance(&mut self, given: &[char], name: &str, limit: usize) -> Option<usize> {
+        let Rows { before, row, next } = self;
+        row.clear();
+        row.extend(0..=given.len());
+        let mut last = None;
+        for (index, letter) in name.chars().enumerate() {
+            next.clear();
+            next.push(index + 1);
+            for column in 0..given.len() {
+                let substituted = row[column] + usize::from(given[column] != letter);
+                let mut best = substituted.min(row[column + 1] + 1).min(next[column] + 1);
+                if column > 0 && given[column - 1] == letter && last == Some(given[column]) {
+                    best = best.min(before[column - 1] + 1);
+                }
+                next.push(best);
             }
-            next.push(best);
+            // Each row follows from the two before it, and is nowhere less than both.
+            if row.iter().chain(&*next).all(|distance| *distance > limit) {
+                return None;
+            }
+            std::mem::swap(before, row);
+            std::mem::swap(row, next);
+            last = Some(letter);
         }
-        before = std::mem::replace(&mut row, next);
+        row.last().copied().filter(|distance| *distance <= limit)
     }
-    row.last().copied().filter(|distance| *distance <= limit)
 }
 
 #[cfg(test)]

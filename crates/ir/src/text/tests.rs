@@ -487,3 +487,28 @@ fn an_escape_holds_digits_alone() {
     let text = "module m\nfunc f () -> () {\n  print \"\\u{+41}\"\n  return\n}\n";
     check_mistakes(text, &["3:9: BAD_LITERAL: `\\u{..}` names no character"]);
 }
+
+#[test]
+fn names_are_near_that_few_edits_make_of_each_other() {
+    #[track_caller]
+    fn check(given: &str, names: &[&str], expect: &[&str]) {
+        assert_eq!(nearest(given, names.iter().copied()), expect);
+    }
+    check("total", &["toatl", "totals", "tota", "tttal", "tXtYl", "other"], &["toatl", "tota", "totals"]);
+    check("total", &["tXtYl", "tttal", "otal", "ltotal"], &["ltotal", "otal", "tttal"]);
+    check("sum", &["sums", "smu", "su", "mus", "s", "xyz", "sum"], &["sum", "smu", "su"]);
+    // Other letters, and letters that share a bit with others.
+    check("abcdef", &["abcdxy", "abcxyz", "ab\u{a3}def", "fedcba"], &["ab\u{a3}def", "abcdxy"]);
+    // One letter has no near names but itself.
+    check("a", &["b", "a", "aa"], &["a"]);
+    check("", &["", "a"], &[""]);
+}
+
+#[test]
+fn names_that_are_not_there_are_looked_for_among_very_many() {
+    let known: String = (0..20_000).map(|of| format!("  verylongname{of} = add.i64 2, 1\n")).collect();
+    let unknown: String = (0..1_000).map(|of| format!("  w{of} = add.i64 unknownthing{of}, 1\n")).collect();
+    let text = format!("module m\nfunc f () -> () {{\n{known}{unknown}  return\n}}\n");
+    let errors = parse_program(&text, &mut RefAllocator::starting_at(1)).unwrap_err();
+    assert_eq!((errors.len(), errors[0].code, errors[0].candidates.len()), (101, code::UNKNOWN_NAME, 10));
+}
