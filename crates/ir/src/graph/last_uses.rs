@@ -276,8 +276,10 @@ impl Walk<'_> {
             }
             (Opcode::BrSwitch, Attr::Switch(targets)) => {
                 *live = Live::new();
-                for exit in targets.iter() {
-                    *live = std::mem::take(live).union(self.target(*exit));
+                // A table of thousands aims at few targets.
+                let targets: HashSet<Exit> = targets.iter().copied().collect();
+                for exit in targets {
+                    *live = std::mem::take(live).union(self.target(exit));
                 }
             }
             (Opcode::VarGet, Attr::Variable(variable)) => {

@@ -71,6 +71,17 @@ fn what_is_beside_a_contract_is_written_in_no_time_however_far_inside() {
     assert!(written(&text).is_ok());
 }
 
+/// Where a switch goes is asked of each target, not of each number.
+#[test]
+fn a_switch_of_very_many_numbers_is_written_in_no_time_whatever_is_needed_behind_it() {
+    let made: String = (0..1_000).map(|of| format!("z{of} = string.concat s, s\n")).collect();
+    let used: String = (0..1_000).map(|of| format!("print z{of}\n")).collect();
+    let exits = "break L, ".repeat(100_000);
+    let switch = format!("block L {{\nbr_switch ({exits}break L) i\n}}\n");
+    let head = "module m\nexport \"f\" func f (s: string, i: i32) -> ()";
+    assert!(written(&format!("{head} {{\n{made}{switch}{used}return\n}}\n")).is_ok());
+}
+
 const CHECKED: &str = "module m
 
 export \"f\" func f (x: i32) -> (i32) {
