@@ -44,7 +44,7 @@ enum Action {
         without_deleted: bool,
     },
     /// Store what is missing of a backup: new programs, and what is new of those that are there. All of it is checked
-    /// first. Nobody else may have the database open.
+    /// first. Nobody else may have a database file open.
     Load {
         /// The file.
         file: PathBuf,
