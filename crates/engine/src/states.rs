@@ -65,7 +65,7 @@ impl Engine {
 
     /// Takes in what other processes did, where nothing here has the name that a caller gives: one of them may have given it a
     /// moment ago. Not for whoever has the writer.
-    pub(crate) async fn hear_of(&self, open: &OpenProgram, at: &str) -> Result<(), Error> {
+    pub async fn hear_of(&self, open: &OpenProgram, at: &str) -> Result<(), Error> {
         if self.store().is_alone() {
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! Several servers over one database, which are killed in turn under load. A file has one server; so this does nothing
 //! but on a PostgreSQL server, where `cargo xtask test` runs it.
 
+mod named;
 mod pages;
 mod restarted;
 

@@ -2,7 +2,7 @@
 
 use async_graphql::{Context, ID, Result, Subscription as Root};
 use futures_util::{Stream, StreamExt};
-use lmlang_engine::{self as engine, Cursor, Engine};
+use lmlang_engine::{self as engine, Cursor, Engine, OpenProgram};
 use lmlang_history::log::RevisionKind;
 use lmlang_history::revision::MAIN;
 
@@ -53,8 +53,9 @@ impl Subscription {
             Some(program_id) => {
                 let after = after.as_deref().map(Cursor::of_program).transpose().map_err(fail)?;
                 let open = Box::pin(engine.find(&selector(&program_id))).await.map_err(fail)?;
-                let view = View::head(&engine, open.clone());
-                filter.branch = branch.as_deref().map(|name| branch_named(&view, name)).transpose()?;
+                if let Some(name) = &branch {
+                    filter.branch = Some(Box::pin(branch_named(&engine, &open, name)).await?);
+                }
                 if let Some(functions) = &mut filter.functions {
                     let view = View::find(&engine, &program_id, branch.as_deref().or(Some(MAIN))).await?;
                     let named = Named::functions(&view, functions)?;
@@ -192,7 +193,7 @@ impl Subscription {
         let engine = context.data_unchecked::<Engine>().clone();
         let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
         let after = after.as_deref().map(Cursor::of_program).transpose().map_err(fail)?;
-        let number = branch_named(&View::head(&engine, open.clone()), &branch.0)?;
+        let number = Box::pin(branch_named(&engine, &open, &branch.0)).await?;
         let scope = match scope {
             Some(given) => {
                 let view = View::find(&engine, &program_id, Some(&branch.0)).await?;
@@ -216,9 +217,10 @@ impl Subscription {
 }
 
 /// The number of the branch with a name.
-fn branch_named(view: &View, name: &str) -> std::result::Result<u32, ApiError> {
-    let Some(head) = view.as_head() else { return Err(not_found("branch", name)) };
-    head.number_of(name).ok_or_else(|| fail(engine::no_branch(head, name)))
+async fn branch_named(engine: &Engine, open: &OpenProgram, name: &str) -> std::result::Result<u32, ApiError> {
+    engine.hear_of(open, name).await.map_err(fail)?;
+    let head = open.timeline.head();
+    head.number_of(name).ok_or_else(|| fail(engine::no_branch(&head, name)))
 }
 
 /// Whether an event is the end of a branch.

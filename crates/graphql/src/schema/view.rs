@@ -117,6 +117,7 @@ impl View {
     }
 
     async fn at(engine: &Engine, open: OpenProgram, at: &str) -> Result<View, ApiError> {
+        engine.hear_of(&open, at).await.map_err(fail)?;
         let head = open.timeline.head();
         match at.parse() {
             Ok(RevisionName { base: Base::Named(name), back: 0 }) if name == MAIN => {
