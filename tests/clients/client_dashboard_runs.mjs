@@ -358,6 +358,10 @@ try {
   assert.equal(await row(narrow, last).count(), 0);
   await fits(narrow, 'question');
   await pages.accessible(narrow, 'narrow-question');
+  // The keys work where the question has taken the place of the list, too.
+  await narrow.keyboard.press('?');
+  await dialog(narrow).getByRole('heading', { name: 'Keys' }).waitFor();
+  await narrow.keyboard.press('Escape');
   await narrow.getByRole('button', { name: 'All questions' }).click();
   await row(narrow, last).waitFor();
 

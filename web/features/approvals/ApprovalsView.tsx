@@ -57,8 +57,9 @@ export function ApprovalsView() {
   const select = (id: string | null) => {
     setArmed(null);
     show(id);
-    if (id !== null && !narrow)
-      requestAnimationFrame(() => document.getElementById(rowId(id))?.focus({ preventScroll: false }));
+    // Where the list makes room for the question and the other way round, what had the focus goes.
+    const next = () => (narrow ? root.current : id !== null && document.getElementById(rowId(id))) || null;
+    requestAnimationFrame(() => next()?.focus({ preventScroll: narrow }));
   };
   const arm = (question: Question, next: Armed | null) => setArmed(next && { id: question.id, armed: next });
 
