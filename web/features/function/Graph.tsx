@@ -373,7 +373,7 @@ function missing(ref: string) {
   return {
     ref,
     label: null,
-    title: 'not in this revision',
+    title: 'not in this function',
     op: '',
     kind: 'compute' as const,
     effect: 'PURE' as const,

@@ -20,7 +20,11 @@ export function NodeDetails(props: {
       <div className="details-head">
         <code className="muted">{props.node}</code>
         {node?.change && <SignMark sign={node.change.sign} />}
-        <strong className="mono">{node ? nameOf(node) : 'not in this revision'}</strong>
+        {node ? (
+          <strong className="mono">{nameOf(node)}</strong>
+        ) : (
+          <span>is not in this function in this revision</span>
+        )}
         <span className="gap" />
         {node?.callee && (
           <button type="button" className="button" onClick={() => onOpen(node.ref)}>
