@@ -483,6 +483,22 @@ try {
   await page.getByRole('heading', { name: 'shop::owed' }).waitFor();
   await page.waitForURL((url) => decodeURIComponent(url.hash).endsWith('/f/shop::owed'), { timeout });
 
+  // The form of a run goes with what its function takes, and says when there is none any more.
+  const shopEdit = (edit) =>
+    data('mutation ($input: ProposeEditInput!) { proposeEdit(input: $input) { outcome { __typename } } }', {
+      input: { programId: owing.programId, edits: [edit] },
+    });
+  const twice = (params) => `pub func twice (${params}) -> (i64) pure {\n  return (add.i64 x, x)\n}\n`;
+  await shopEdit({ addText: { module: 'shop', text: twice('x: i64') } });
+  await page.goto(new URL(`/#/p/${SHOP}/f/shop::twice/run`, server).href);
+  await page.getByLabel('x i64').fill('21');
+  await shopEdit({ replaceFunctionText: { ref: 'shop::twice', text: twice('x: i64, y: i64') } });
+  await page.getByLabel('y i64').fill('22');
+  await shopEdit({ removeFunction: { ref: 'shop::twice' } });
+  await page.getByText('The newest revision has no function of this name any more').waitFor();
+  assert.equal(await page.getByLabel('y i64').inputValue(), '22', 'what was entered stays');
+  await accessible(page, 'gone');
+
   pages.finish();
   console.log('a run is stepped, scrubbed, run to breakpoints and back, and a text edited by hand, by keyboard, light and dark');
 } catch (error) {

@@ -5,7 +5,7 @@ import { useClient } from 'urql';
 
 import { RunTargetDocument, type RunTargetQuery, type SimulateInput } from '../../generated/graphql';
 import { AbsentFunction } from '../../lib/AbsentFunction';
-import { useAsk } from '../../lib/ask';
+import { useAgain, useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { functionKey, revisionKey } from '../../lib/program';
@@ -26,14 +26,18 @@ type Target = NonNullable<ProgramData['function']>;
 
 /** Asks what a function is to be run with. */
 export function StartForm({ name, rev }: { name: string; rev: number | undefined }) {
-  const { programId, name: program } = useLive();
+  const { programId, name: program, feed } = useLive();
   const at = revisionKey(rev).at ?? null;
   const { data, problem, refresh } = useAsk(
     RunTargetDocument,
     { id: programId, ...functionKey(name), at, function: name },
     { requestPolicy: 'cache-and-network' },
   );
-  const found = data?.program;
+  useAgain(refresh, String(feed.head));
+  // What is gone meanwhile stays as it was, so that what is entered does.
+  const [kept, keep] = useState<RunTargetQuery>();
+  if (data?.program?.function && data !== kept) keep(data);
+  const found = kept?.program;
   const target = found?.function;
 
   useTitle(`Run ${target?.path ?? name}`);
@@ -47,7 +51,15 @@ export function StartForm({ name, rev }: { name: string; rev: number | undefined
       </div>
     );
   return (
-    <Form key={target.ref} program={program} found={found} target={target} limits={data.serverInfo?.limits} rev={rev} />
+    <Form
+      key={`${target.ref} ${target.signature}`}
+      program={program}
+      found={found}
+      target={target}
+      gone={problem?.code === 'NOT_FOUND'}
+      limits={kept.serverInfo?.limits}
+      rev={rev}
+    />
   );
 }
 
@@ -58,10 +70,12 @@ function Form(props: {
   program: string;
   found: ProgramData;
   target: Target;
+  /** Whether the newest revision has none of that name any more. */
+  gone: boolean;
   limits: unknown;
   rev: number | undefined;
 }) {
-  const { program, found, target, limits, rev } = props;
+  const { program, found, target, gone, limits, rev } = props;
   const { programId } = useLive();
   const client = useClient();
   const navigate = useNavigate();
@@ -173,7 +187,9 @@ function Form(props: {
         </h1>
         <code className="muted">{target.signature}</code>
         <span className="end">
-          <Badge>{rev === undefined ? `head, r${found.revision?.number ?? '?'}` : `r${rev}`}</Badge>
+          <Badge>
+            {rev === undefined && !gone && 'head, '}r{rev ?? found.revision?.number ?? '?'}
+          </Badge>
           <Link
             className="button"
             to="/p/$program/f/$function"
@@ -184,6 +200,7 @@ function Form(props: {
           </Link>
         </span>
       </div>
+      {gone && <Notice tone="warn" title="The newest revision has no function of this name any more." />}
       {target.import ? (
         <section className="panel">
           <Empty icon={Import} title="The host provides this function">
