@@ -15,7 +15,8 @@ pub struct Rate(pub usize);
 /// The time that calls are counted over.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Callers and tools that are remembered; beyond it those are forgotten whose windows are empty.
+/// Callers and tools that are remembered; beyond it those are forgotten whose windows are empty, and where none is, whoever is new
+/// shares a window with the others who are: without tokens a caller may call itself anything.
 const REMEMBERED: usize = 4_096;
 
 /// When whom called which tool.
@@ -32,10 +33,14 @@ impl Rates {
         now: Instant,
     ) -> Result<(), RpcError> {
         let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if calls.len() >= REMEMBERED {
+        let mut caller = (who.to_owned(), tool);
+        if calls.len() >= REMEMBERED && !calls.contains_key(&caller) {
             calls.retain(|_, times| times.back().is_some_and(|last| now.duration_since(*last) < WINDOW));
+            if calls.len() >= REMEMBERED {
+                caller.0.clear();
+            }
         }
-        let times = calls.entry((who.to_owned(), tool)).or_default();
+        let times = calls.entry(caller).or_default();
         while times.front().is_some_and(|first| now.duration_since(*first) >= WINDOW) {
             times.pop_front();
         }
@@ -80,5 +85,25 @@ mod tests {
         assert_eq!((refused.code, refused.data), (RpcCode::RateLimited, expect));
         count("bob", 20).expect("another caller");
         count("ada", 60).expect("the window has moved");
+    }
+
+    /// Names that callers give themselves neither fill the memory nor get around the limit.
+    #[test]
+    fn however_many_names_there_are_the_calls_are_counted() {
+        let rates = Rates::default();
+        let start = Instant::now();
+        let count = |number: usize, seconds| {
+            let now = start + Duration::from_secs(seconds);
+            rates.count(&format!("caller {number}"), "read_doc", Rate(2), now)
+        };
+        for number in 0..REMEMBERED {
+            count(number, 0).expect("another caller");
+        }
+        let taken = (REMEMBERED..2 * REMEMBERED).filter(|number| count(*number, 1).is_ok()).count();
+        assert_eq!(taken, 2, "they share a window");
+        count(0, 1).expect("whoever was there has a window still");
+        assert_eq!(rates.0.lock().unwrap().len(), REMEMBERED + 1);
+        count(2 * REMEMBERED, 61).expect("the others are forgotten");
+        assert_eq!(rates.0.lock().unwrap().len(), 1);
     }
 }
