@@ -5,10 +5,13 @@
 //! was done before. Changes of programs are such effects: each has an idempotency key of its run and step, so that the
 //! program's own log tells a repetition.
 //!
-//! Read [`code`] for what the code of a flow is, [`registry`] for flows that are data, [`work`] for what its nodes are given, `live` for a run in memory and the
-//! one way by which its journal grows, `coding` for what is stored of it, `keeping` for where a run is gone on from, `driving` for executing it, `scheduling` for finding those that are due, `tending` for when one is looked at again, `attempt` for what does not end by itself, [`starting`], [`answering`], [`turning`] and [`steering`]
-//! for what callers do, [`listing`] for what they see, [`told`] and [`cursor`] for what they are told, [`spans`] for the trace, [`metrics`] for how runs go, `retention` for
-//! what becomes of old runs.
+//! Read [`code`] for what the code of a flow is, [`registry`] for flows that are data, [`work`] for what its nodes are given, `live`
+//! for a run in memory and the one way by which its journal grows, `coding` for what is stored of it, `keeping` for where a run is
+//! gone on from, `driving` for executing it, `scheduling` for finding those that are due, `tending` for when one is looked at again,
+//! `attempt` for what does not end by itself, [`starting`], [`answering`], [`turning`], [`steering`], [`rewinding`] and [`moving`] for
+//! what callers do, [`listing`] for what they see, [`told`] and [`cursor`] for what they are told, [`spans`] for the trace,
+//! [`metrics`] for how runs go, `retention` for what becomes of old runs, `checkup` for whether all of them follow from what is
+//! stored.
 
 pub mod answering;
 mod attempt;
