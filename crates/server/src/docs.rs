@@ -88,7 +88,21 @@ fn told(page: &str) -> (&str, String) {
     let first = paragraphs.skip(1).find(|text| text.starts_with(char::is_alphabetic)).unwrap_or_default();
     let joined = first.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentence = joined.split_once(". ").map_or(joined.as_str(), |(sentence, _)| sentence);
-    (title, sentence.trim_end_matches(['.', ':']).to_owned())
+    (title, without_links(sentence.trim_end_matches(['.', ':'])))
+}
+
+/// A sentence with the words of its links alone: where they lead is said from the page that they are on.
+fn without_links(sentence: &str) -> String {
+    let (mut text, mut rest) = (String::new(), sentence);
+    while let Some((before, link)) = rest.split_once('[')
+        && let Some((words, target)) = link.split_once("](")
+        && let Some((_, after)) = target.split_once(')')
+    {
+        text.push_str(before);
+        text.push_str(words);
+        rest = after;
+    }
+    text + rest
 }
 
 fn typed(kind: &'static str, text: String) -> Response {
@@ -101,7 +115,8 @@ mod tests {
 
     #[test]
     fn a_page_is_told_by_its_title_and_first_sentence() {
-        let page = "# Backups\n\n```console\n$ x\n```\n\nA backup is one file\nwith all. It is made.\n";
+        let page =
+            "# Backups\n\n```console\n$ x\n```\n\nA [backup](backup.md) is one file\nwith all. It is made.\n";
         assert_eq!(told(page), ("Backups", "A backup is one file with all".to_owned()));
     }
 }
