@@ -178,7 +178,7 @@ pub mod code {
             "Finish that place first."
             Some("{ addVar: { as: \"v\", function: \"f10\", type: \"i64\" } }, { insertNode: { op: \"var.set $v\", inputs: [\"a\"], function: \"f10\" } }, { promoteVar: { ref: \"$v\" } }");
         PROMOTES_TOO_MUCH "So many variables cannot become values in one request."
-            "Each variable that becomes a value is one more for every loop and exit that it passes, and those are written as a whole each time; `promotedInputs` of `serverInfo.limits` says how much one request writes so. The edits after it that make values of variables count as suppressed."
+            "Each variable that becomes a value is one more for every loop and exit that it passes, and those are written as a whole each time; `promotedInputs` of `serverInfo.limits` says how much one request writes so, and sixteen nodes of the function, which is looked at for each, count as one that is written. The edits after it that make values of variables count as suppressed."
             "promoteVar of 300 variables that 1,000 loops write"
             "Make values of fewer variables in one request, and of the others in those after it."
             None;

@@ -60,6 +60,9 @@ struct Plan {
     returning: Vec<NodeRef>,
 }
 
+/// How many nodes that a promotion looks at count as an input that it writes.
+const LOOKED_AT_AS_ONE: usize = 16;
+
 fn refused(variable: VarRef, at: NodeRef, why: &str) -> Fail {
     let message = format!("`{variable}` cannot become values: `{at}` {why}");
     EditError::new(code::NOT_PROMOTABLE, &["ref"], message)
@@ -81,10 +84,12 @@ impl Session<'_> {
         // That it was too much is told once.
         let Some(left) = self.promotable else { return Err(Fail::Follows) };
         let plan = self.plan(function, variable)?;
-        self.promotable = left.checked_sub(written_anew(self.body(function)?, &plan));
+        let body = self.body(function)?;
+        let looked_at = body.counts().nodes as usize / LOOKED_AT_AS_ONE;
+        self.promotable = left.checked_sub(written_anew(body, &plan) + looked_at);
         if self.promotable.is_none() {
             let message = format!(
-                "`{variable}` and the variables before it have more inputs written than `promotedInputs`, {MOST_PROMOTED}"
+                "`{variable}` and the variables before it have more inputs written, or nodes around them looked at, than `promotedInputs`, {MOST_PROMOTED}"
             );
             let error = EditError::new(code::PROMOTES_TOO_MUCH, &["ref"], message);
             return Err(error.found(variable.to_string()).into());

@@ -1,4 +1,4 @@
-//! How much the promotions of one request write.
+//! How much the promotions of one request write, and look at.
 
 use super::*;
 
@@ -42,4 +42,22 @@ fn what_promotions_write_is_bounded_over_a_request() {
         program.functions().map(|(_, function)| function.body().variables().count()).sum::<usize>(),
         0
     );
+}
+
+#[test]
+fn what_promotions_look_at_is_bounded_too() {
+    let nodes: String = (0..320).map(|of| format!("  x{of} = add.i32 n, 1\n")).collect();
+    let text =
+        format!("module m\nfunc f (n: i32) -> () {{\n  var a: i32\n  var b: i32\n{nodes}  return\n}}\n");
+    let mut refs = RefAllocator::starting_at(1);
+    let program = parse_program(&text, &mut refs).unwrap();
+    let variables = program.functions().flat_map(|(_, function)| function.body().variables());
+    let both: Vec<EditRequest> =
+        variables.map(|(of, _)| EditRequest::PromoteVar(PromoteVar { of: of.to_string() })).collect();
+    // Each looks at 641 nodes.
+    let within = |most| expand_within(&program, &mut refs.clone(), &both, most);
+    assert!(within(80).is_ok());
+    let Refused { errors, .. } = within(79).unwrap_err();
+    let told: Vec<(usize, &str)> = errors.iter().map(|error| (error.edit, error.code)).collect();
+    assert_eq!(told, [(1, code::PROMOTES_TOO_MUCH)]);
 }
