@@ -265,6 +265,21 @@ impl RefAllocator {
         self.next = self.next.max(number.saturating_add(1));
     }
 
+    /// Makes sure that a number which a copy of this one handed out for a part of a function is not handed out again.
+    pub(crate) fn spend_in(&mut self, owner: FuncRef, number: u64) {
+        self.reserve(number);
+        let behind = |block: &Range<u64>| if block.contains(&number) { number + 1 } else { block.start };
+        if self.recent.0 == owner.number() {
+            self.recent.1.start = behind(&self.recent.1);
+        } else if let Some(first) = self.blocks.remove(owner.number()) {
+            let block = first..first.next_multiple_of(BLOCK);
+            let left = behind(&block);
+            if left < block.end {
+                self.blocks.insert(owner.number(), left);
+            }
+        }
+    }
+
     /// Hands out a number for an entity of the program: a module, a type, a function, a global.
     ///
     /// Fails with `None` when all 2^48 are used.
@@ -328,5 +343,29 @@ mod tests {
         assert_eq!(rest, (20..32).collect::<Vec<u64>>());
         assert_eq!([2, 1, 2].map(&mut next), [34, 64, 35]);
         assert_eq!(refs.watermark(), 80);
+    }
+
+    #[test]
+    fn what_a_copy_handed_out_can_be_spent() {
+        let of = FuncRef::of_key;
+        let mut refs = RefAllocator::starting_at(5);
+        assert_eq!(refs.allocate_in(of(1)), Some(16));
+        // In the block that was asked for last.
+        refs.spend_in(of(1), 18);
+        refs.spend_in(of(1), 17);
+        assert_eq!(refs.allocate_in(of(1)), Some(19));
+        // In what is left of another one: a part of it, then all.
+        assert_eq!(refs.allocate_in(of(2)), Some(32));
+        refs.spend_in(of(1), 20);
+        assert_eq!([1, 2].map(|owner| refs.allocate_in(of(owner))), [Some(21), Some(33)]);
+        refs.spend_in(of(1), 31);
+        assert_eq!(refs.allocate_in(of(1)), Some(48));
+        // In a block that only the copy has begun.
+        refs.spend_in(of(2), 66);
+        assert_eq!(refs.watermark(), 67);
+        assert_eq!(
+            [refs.allocate(), refs.allocate_in(of(3)), refs.allocate_in(of(2))],
+            [Some(67), Some(80), Some(34)]
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! What a matching leads to: the new function with the old refs, and the comments that its text does not carry.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Matching;
@@ -10,7 +10,7 @@ use crate::entities::{FunctionHead, Region, RegionOwner};
 use crate::function::Function;
 use crate::node::{NodeContent, Source};
 use crate::ops::{Attr, Exit, Op};
-use crate::refs::{FuncRef, NodeRef, Ref, RefAllocator, RefKind, RegionRef};
+use crate::refs::{ContractRef, FuncRef, NodeRef, Ref, RefAllocator, RefKind, RegionRef, VarRef};
 
 /// Whose comments a function has in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ struct Renamed<'f> {
 /// The new function with the refs of the old one where they match, and with what each of its numbers is now.
 ///
 /// What matches nothing gets refs anew from the allocator, which is as it was before the text: so none are spent on what
-/// got an old one.
+/// got an old one. New variables and contracts keep those that they were given with the text, and these are spent.
 pub(crate) fn carry_over(
     (of, old, new): (FuncRef, &Function, &Function),
     matching: Matching,
@@ -52,14 +52,15 @@ pub(crate) fn carry_over(
     refs: &mut RefAllocator,
 ) -> Result<(Function, HashMap<u64, u64>), StructureError> {
     let Matching { mut nodes, mut regions } = matching;
-    let body = new.body();
-    // Variables and contracts have theirs from the same allocator, and keep them.
-    let variables = body.variables().map(|(variable, _)| variable.number());
-    let spent: HashSet<u64> =
-        variables.chain(body.contracts().map(|(contract, _)| contract.number())).collect();
+    let (body, before) = (new.body(), old.body());
+    let variables = body.variables().map(|(variable, _)| variable);
+    let variables = variables.filter(|of| before.variable(*of).is_none()).map(VarRef::number);
+    let contracts = body.contracts().map(|(contract, _)| contract);
+    let contracts = contracts.filter(|of| before.contract(*of).is_none()).map(ContractRef::number);
+    let spent: BTreeSet<u64> = variables.chain(contracts).collect();
     let mut fresh = || std::iter::from_fn(|| refs.allocate_in(of)).find(|number| !spent.contains(number));
-    let new_regions = body.regions().map(|(region, _)| region).filter(|of| old.body().region(*of).is_none());
-    let new_nodes = body.nodes().map(|(node, _)| node).filter(|of| old.body().node(*of).is_none());
+    let new_regions = body.regions().map(|(region, _)| region).filter(|of| before.region(*of).is_none());
+    let new_nodes = body.nodes().map(|(node, _)| node).filter(|of| before.node(*of).is_none());
     let mut left: Vec<Ref> = new_regions.filter(|of| !regions.contains_key(of)).map(Ref::from).collect();
     left.extend(new_nodes.filter(|of| !nodes.contains_key(of)).map(Ref::from));
     // In the order in which the text makes them.
@@ -70,6 +71,9 @@ pub(crate) fn carry_over(
             RefKind::Region => drop(regions.insert(RegionRef::of_key(of.number), RegionRef::of_key(number))),
             _ => drop(nodes.insert(NodeRef::of_key(of.number), NodeRef::of_key(number))),
         }
+    }
+    for number in &spent {
+        refs.spend_in(of, *number);
     }
     let nodes_now = nodes.iter().map(|(from, to)| (from.number(), to.number()));
     let numbers = nodes_now.chain(regions.iter().map(|(from, to)| (from.number(), to.number()))).collect();

@@ -69,6 +69,38 @@ fn parts_keep_their_refs_by_name() {
 }
 
 #[test]
+fn what_a_text_adds_is_not_handed_out_again() {
+    let text = "module m
+func f#f10 (x: i64) -> (i64) {
+  y = add.i64 x, 1
+  return y
+}
+";
+    let bodies = [
+        "var a: i64",
+        "var a: i64\n  require \"m\" = true",
+        // The second one is new; all that stands in it may be what stood in the first.
+        "var a: i64\n  require \"m\" = true\n  require \"m\" = true",
+        "var a: i64\n  var b: i64\n  require \"n\" = true",
+    ];
+    for spent in 0..20 {
+        let (mut program, mut refs) = start(text);
+        for _ in 0..spent {
+            refs.allocate_in(f());
+        }
+        for body in bodies {
+            let new = format!("func f (x: i64) -> (i64) {{\n  {body}\n  y = add.i64 x, 1\n  return y\n}}");
+            replace_function(&mut program, &mut refs, f(), &new, None).expect("fits");
+            assert!(refs.watermark() > program.largest_number(), "{spent}: {body}");
+            let mut ahead = refs.clone();
+            for number in (0..40).filter_map(|_| ahead.allocate_in(f())) {
+                assert_eq!(program.ref_of(number), None, "{spent}: {body}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_stayed_keeps_refs_and_comments() {
     let text = "module m#m1
 ; Said of the function.

@@ -236,6 +236,9 @@ impl State<'_> {
         };
         let before = self.checked.program().clone();
         self.there_and_back(block.line, &before, &expanded.program, &expanded.edits);
+        if expanded.program.largest_number() >= refs.watermark() {
+            self.fail(block.line, "refs that are not handed out again", refs.watermark().to_string());
+        }
         let after = self.checked.update(expanded.program);
         let codes = errors(&after, &expanded.touched);
         if codes.is_empty() {

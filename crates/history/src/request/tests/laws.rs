@@ -55,18 +55,27 @@ fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> Ed
         _ => (0..2).map(|more| some_node(by.wrapping_mul(more + 3))).collect(),
     };
     let target = |of: String| Target { name_as: cascade.then(|| "y".to_owned()), of };
-    // The text of a function, as it is, with another operator, or without one of its lines.
+    // The text of a function, as it is, with another operator, without one of its lines, or without refs and with a line more.
     let whole = |by: u32, how: u32| {
         let functions: Vec<FuncRef> = program.functions().map(|(of, _)| of).collect();
         let Some(at) = (by as usize).checked_rem(functions.len()) else {
             return ("f2".into(), String::new());
         };
         let text = print_function(program, functions[at], Detail::Full);
-        let text = match how % 3 {
+        let parts = text.split('#').enumerate().map(|(index, part)| match index {
+            0 => part,
+            _ => part.trim_start_matches(|c: char| c.is_ascii_alphanumeric()),
+        });
+        let bare: String = parts.collect();
+        let with = |line: &str| bare.replacen("{\n", &format!("{{\n  {line}\n"), 1);
+        let text = match how % 6 {
             0 => text,
             1 => text.replacen("add.i32", "sub.i32", 1),
+            2 => bare,
+            3 => with("var more: i32"),
+            4 => with("require \"m\" = true"),
             _ => {
-                let left = how as usize / 3 % text.lines().count().max(1);
+                let left = how as usize / 6 % text.lines().count().max(1);
                 let kept = text.lines().enumerate().filter(|(line, _)| *line != left);
                 kept.map(|(_, line)| format!("{line}\n")).collect()
             }
@@ -272,6 +281,13 @@ proptest::proptest! {
             for of in crate::testing::all_refs(&done.program) {
                 if program.ref_of(of.number).is_none() {
                     proptest::prop_assert!(ever.insert(of.number), "{of} was there before");
+                }
+            }
+            proptest::prop_assert!(ever.last().is_none_or(|last| *last < refs.watermark()));
+            let mut ahead = refs.clone();
+            for (of, _) in done.program.functions() {
+                for number in (0..20).filter_map(|_| ahead.allocate_in(of)) {
+                    proptest::prop_assert!(!ever.contains(&number), "{number} would be handed out again");
                 }
             }
             program = done.program;
