@@ -103,7 +103,12 @@ impl Engine {
                 return Ok(Plan::Leave(Some(Arrival::Conflict(conflict))));
             }
             let taken = match before {
-                Ok(taken) if taken.tip.is(&newest) && taken.since == refs.watermark() => taken.clone(),
+                Ok(taken) if taken.tip.is(&newest) && taken.since == refs.watermark() => {
+                    // All of its own are new, and what has been begun is as far as other branches have come with it.
+                    let mut refs = refs;
+                    refs.reserve(taken.refs.watermark() - 1);
+                    Taken { refs, ..taken.clone() }
+                }
                 Ok(_) if attempt < UNHELD => return Ok(Plan::Leave(None)),
                 Ok(_) => self.build_of(open, given, &head, refs, watch).await?,
                 Err(error) => return Err(error.clone()),

@@ -1,13 +1,17 @@
 //! Refs: what was handed out once names one thing for ever, whatever is taken back, removed, merged or opened again.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lmlang_engine::{
-    Arrival, Conflict, Distance, Error, MergeRequest, Proposal, Resolution, RevertRequest, Selector, Travel,
-    Way, Which,
+    Arrival, Conflict, Distance, Engine, Error, Given, GivenModule, MergeRequest, Outcome, Progress,
+    Proposal, Resolution, RevertRequest, Selector, Travel, Way, Which,
 };
 use lmlang_history::merge::Side;
-use lmlang_history::request::{AddText, EditRequest, Remove, ReplaceText};
+use lmlang_history::request::{
+    AddContract, AddText, AddVar, ConditionKind, EditRequest, Remove, ReplaceText,
+};
 use lmlang_ir::{Place, Program, Ref};
 use lmlang_testkit::Choices;
 
@@ -44,6 +48,24 @@ fn named(program: &Program, next: u64) -> Named {
         }
     };
     (1..next).filter_map(|number| program.ref_of(number).map(|of| (number, (of, home(of))))).collect()
+}
+
+fn a_variable(of: &str, name: &str) -> EditRequest {
+    let (function, name) = (of.to_owned(), Some(name.to_owned()));
+    EditRequest::AddVar(AddVar { name_as: None, function, name, ty: "i64".to_owned() })
+}
+
+async fn propose(engine: &Engine, branch: &str, edit: EditRequest) -> Outcome {
+    let proposal = Proposal {
+        program: Selector::Name("shop".to_owned()),
+        branch: branch.to_owned(),
+        base: None,
+        edits: vec![edit],
+        dry_run: false,
+        require_complete: false,
+        verify_all: false,
+    };
+    engine.propose(proposal, &call()).await.unwrap()
 }
 
 /// A program that is changed at random, and all that its refs have ever named, on any branch.
@@ -104,16 +126,11 @@ impl Run {
 
     /// Changes a branch, if the change is right there. What is refused may have taken numbers, which nobody gets then.
     async fn edit(&self, branch: &str, edit: EditRequest) {
-        let proposal = Proposal {
-            program: Selector::Name("shop".to_owned()),
-            branch: branch.to_owned(),
-            base: None,
-            edits: vec![edit],
-            dry_run: false,
-            require_complete: false,
-            verify_all: false,
-        };
-        self.fixture.engine.propose(proposal, &call()).await.unwrap();
+        if let Outcome::Rejected(rejected) = propose(&self.fixture.engine, branch, edit).await {
+            let codes: Vec<&str> = rejected.errors.iter().map(|error| error.code).collect();
+            let is_taken = |code: &&str| matches!(*code, "STRUCTURE" | "DUPLICATE_REF");
+            assert!(!codes.iter().any(is_taken), "{:?}", rejected.errors);
+        }
     }
 
     /// Goes somewhere, if there is such a place.
@@ -130,7 +147,7 @@ impl Run {
     async fn step(&mut self) {
         let branch = self.branch();
         let number = self.choices.below(1_000);
-        match self.choices.below(12) {
+        match self.choices.below(14) {
             0..=2 => {
                 self.made += 1;
                 let name = format!("sum{}", self.made);
@@ -145,8 +162,14 @@ impl Run {
                 let Some(of) = self.function(&branch).await else { return };
                 let name = format!("less{}", self.made);
                 self.made += 1;
-                let text =
-                    format!("func {name}(n: i64) -> (i64) {{\n  c = sub.i64 n, {number}\n  return c\n}}\n");
+                // What is new of it may be anything between nothing and all.
+                let vars: String =
+                    (0..self.choices.below(3)).map(|var| format!("  var cell{var}: i64\n")).collect();
+                let contracts = "  require \"said\" = true\n".repeat(self.choices.below(3));
+                let text = format!(
+                    "func {name}(n: i64) -> (i64) {{\n{vars}{contracts}  c = sub.i64 n, {}\n  return c\n}}\n",
+                    number % 2
+                );
                 let replace = ReplaceText { of, text, if_hash: None };
                 self.edit(&branch, EditRequest::ReplaceFunctionText(replace)).await;
                 self.look(&branch, Comes::New).await;
@@ -195,6 +218,22 @@ impl Run {
                 let (open, name) = (self.fixture.find("shop").await, format!("side{}", self.tips.len()));
                 self.fixture.engine.create_branch(&open, &name, Some(&branch), &call()).await.unwrap();
                 self.look(&name, Comes::Back).await;
+            }
+            11 | 12 => {
+                let Some(of) = self.function(&branch).await else { return };
+                self.made += 1;
+                let edit = match number.is_multiple_of(2) {
+                    true => a_variable(&of, &format!("more{}", self.made)),
+                    false => EditRequest::AddContract(AddContract {
+                        name_as: None,
+                        of,
+                        kind: ConditionKind::Require,
+                        message: "said".to_owned(),
+                        text: "true".to_owned(),
+                    }),
+                };
+                self.edit(&branch, edit).await;
+                self.look(&branch, Comes::New).await;
             }
             _ => {
                 let from = self.branch();
@@ -250,4 +289,28 @@ async fn refs_are_never_reused() {
         let checkup = run.fixture.engine.doctor(|_| {}).await.unwrap();
         assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new(), "seed {seed}");
     }
+}
+
+/// The import begins before the edit on another branch, and ends behind it.
+#[tokio::test]
+async fn an_import_takes_no_ref_from_what_comes_meanwhile() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    fixture.engine.create_branch(&open, "side", None, &call()).await.unwrap();
+    let (engine, runtime) = (fixture.engine.clone(), tokio::runtime::Handle::current());
+    let is_done = AtomicBool::new(false);
+    let meanwhile = move |_: Progress| {
+        if !is_done.swap(true, Ordering::Relaxed) {
+            let edited = runtime.block_on(propose(&engine, "side", a_variable("app::first", "one")));
+            assert!(matches!(edited, Outcome::Applied(_)), "{edited:?}");
+        }
+    };
+    let module = GivenModule::Wat("(module (func (export \"f\") (result i64) i64.const 7))".to_owned());
+    let given = Given { module, branch: "main".to_owned(), expected_head: None };
+    let imported = fixture.engine.import(&open, given, &call(), Arc::new(meanwhile)).await.unwrap();
+    assert!(matches!(imported, Arrival::Made { .. }), "{imported:?}");
+    let edited = propose(&fixture.engine, "side", a_variable("app::first", "two")).await;
+    assert!(matches!(edited, Outcome::Applied(_)), "{edited:?}");
+    let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
+    assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
 }
