@@ -42,7 +42,9 @@ pub(crate) fn engine_code(error: &EngineError) -> &'static str {
         | EngineError::EntityConstraint(_)
         | EngineError::Cypher(_) => "BAD_REQUEST",
         EngineError::NameTaken { .. } => "NAME_TAKEN",
-        EngineError::Limit { .. } | EngineError::ModuleEntries { .. } => "LIMIT_EXCEEDED",
+        EngineError::Limit { .. } | EngineError::ModuleEntries { .. } | EngineError::ModuleNodes { .. } => {
+            "LIMIT_EXCEEDED"
+        }
         EngineError::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",
         EngineError::CursorInvalid { .. } => "CURSOR_INVALID",
         EngineError::Late => "TIMEOUT",

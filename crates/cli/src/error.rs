@@ -407,7 +407,7 @@ impl Error {
             Error::Import { source, .. } => match source.as_ref() {
                 ImportError::Invalid { .. } | ImportError::Text { .. } => "BAD_REQUEST",
                 ImportError::Unsupported { .. } => "UNSUPPORTED",
-                ImportError::TooMany { .. } => "LIMIT_EXCEEDED",
+                ImportError::TooMany { .. } | ImportError::TooManyNodes { .. } => "LIMIT_EXCEEDED",
             },
             Error::Export(error) => match error.as_ref() {
                 ExportError::Incomplete { .. } => "INCOMPLETE",
@@ -486,6 +486,7 @@ impl Error {
                 EngineError::Late => Exit::TimeOut,
                 EngineError::Limit { .. }
                 | EngineError::ModuleEntries { .. }
+                | EngineError::ModuleNodes { .. }
                 | EngineError::CursorInvalid { .. }
                 | EngineError::Overloaded { .. }
                 | EngineError::TooMany { .. }

@@ -82,6 +82,7 @@ impl Limits {
             ("revertedSpan", crate::reverting::MOST as u64),
             ("textBytes", self.text_bytes as u64),
             ("moduleEntries", lmlang_wasm::MOST_OF_A_KIND.into()),
+            ("moduleNodes", lmlang_wasm::MOST_NODES),
             ("nameLength", self.name_length as u64),
             ("defaultFuel", self.default_fuel),
             ("fuel", self.max_fuel),

@@ -5,7 +5,7 @@
 use lmlang_entities::cypher::CypherError;
 use lmlang_entities::{ConstraintViolation, ValidationError};
 use lmlang_store::Fault;
-use lmlang_wasm::{ImportError, MOST_OF_A_KIND};
+use lmlang_wasm::{ImportError, MOST_NODES, MOST_OF_A_KIND};
 use thiserror::Error;
 use tokio::task::JoinError;
 
@@ -90,6 +90,18 @@ pub enum Error {
         /// The byte where they begin.
         offset: u64,
     },
+    /// A module has more nodes than are taken in.
+    #[error("`moduleNodes` is limited to {limit}, found {count} by function {function} ({at} of the module)")]
+    ModuleNodes {
+        /// The limit.
+        limit: u64,
+        /// How many had been made.
+        count: u64,
+        /// The index of the function that has one too many.
+        function: u32,
+        /// The place of the instruction, in words.
+        at: String,
+    },
     /// The key was used before with another request.
     #[error("the idempotency key was used before with another request")]
     IdempotencyMismatch,
@@ -169,6 +181,9 @@ impl From<ImportError> for Error {
             }
             ImportError::TooMany { kind, count, offset } => {
                 Error::ModuleEntries { limit: MOST_OF_A_KIND.into(), kind, count, offset }
+            }
+            ImportError::TooManyNodes { count, function, at } => {
+                Error::ModuleNodes { limit: MOST_NODES, count, function, at: at.to_string() }
             }
         }
     }

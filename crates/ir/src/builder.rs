@@ -267,6 +267,11 @@ impl<'a> FunctionBuilder<'a, &'a mut Draft> {
         Ok(())
     }
 
+    /// How many nodes have been added.
+    pub fn nodes(&self) -> usize {
+        self.function.nodes()
+    }
+
     /// Goes back to where it was.
     pub fn go_back(&mut self, place: End) {
         self.place = place;

@@ -167,6 +167,11 @@ impl Draft {
         self.nodes.push(of.number(), node);
     }
 
+    /// How many nodes have been added.
+    pub fn nodes(&self) -> usize {
+        self.nodes.keys().len()
+    }
+
     /// The end of a region.
     ///
     /// # Errors

@@ -21,7 +21,9 @@ mod runtime;
 pub mod values;
 
 pub use export::{Counted, ExportError, ExportOptions, Metered, export, export_alone, metered};
-pub use import::{ImportError, MOST_OF_A_KIND, Place, Progress, binary, check, import, import_watched};
+pub use import::{
+    ImportError, MOST_NODES, MOST_OF_A_KIND, Place, Progress, binary, check, import, import_watched,
+};
 
 /// The text form of WebAssembly for a binary module.
 ///

@@ -143,7 +143,9 @@ pub fn failed(tool: &str, error: &Error) -> Failure {
         | Error::EntityConstraint(_)
         | Error::Cypher(_) => ("BAD_REQUEST", false),
         Error::NameTaken { .. } => ("NAME_TAKEN", false),
-        Error::Limit { .. } | Error::ModuleEntries { .. } => ("LIMIT_EXCEEDED", false),
+        Error::Limit { .. } | Error::ModuleEntries { .. } | Error::ModuleNodes { .. } => {
+            ("LIMIT_EXCEEDED", false)
+        }
         Error::IdempotencyMismatch => ("IDEMPOTENCY_MISMATCH", false),
         Error::CursorInvalid { .. } => ("CURSOR_INVALID", false),
         Error::Unsupported { .. } => ("UNSUPPORTED", false),

@@ -40,6 +40,8 @@ pub fn fail(error: Error) -> ApiError {
         Error::Limit { which, limit, actual } => ApiError::limit(which, limit, actual),
         Error::ModuleEntries { limit, count, .. } => ApiError::new(Code::LimitExceeded, message)
             .data(serde_json::json!({ "which": "moduleEntries", "limit": limit, "actual": count })),
+        Error::ModuleNodes { limit, count, .. } => ApiError::new(Code::LimitExceeded, message)
+            .data(serde_json::json!({ "which": "moduleNodes", "limit": limit, "actual": count })),
         Error::IdempotencyMismatch => ApiError::new(Code::IdempotencyMismatch, message),
         Error::CursorInvalid { given, of, why } => {
             let list = List::of(&given).map(|list| format!("it is one of `{}`", list.field()));
@@ -201,6 +203,16 @@ mod tests {
         let damaged =
             fail(Error::Damaged { program: "p".to_owned(), entry: 3, reason: "no record".to_owned() });
         assert_eq!((damaged.code, damaged.retriable), (Code::StorageUnavailable, false));
+    }
+
+    #[test]
+    fn a_module_of_too_many_nodes_is_told_with_its_function() {
+        let at = "byte 9".to_owned();
+        let error = fail(Error::ModuleNodes { limit: 50, count: 51, function: 3, at });
+        let message = "`moduleNodes` is limited to 50, found 51 by function 3 (byte 9 of the module)";
+        assert_eq!((error.code, error.message.as_str()), (Code::LimitExceeded, message));
+        let data = serde_json::json!({ "which": "moduleNodes", "limit": 50, "actual": 51 });
+        assert_eq!(error.data, Some(data));
     }
 
     #[test]

@@ -139,6 +139,11 @@ impl<'m, 'b> Body<'m, 'b> {
         std::mem::take(&mut self.values)
     }
 
+    /// How many nodes there are.
+    pub(super) fn nodes(&self) -> usize {
+        self.build.nodes()
+    }
+
     /// Takes the next instruction in. The module is valid.
     fn take(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
         if self.dead.is_some() {

@@ -10,6 +10,7 @@ mod names;
 mod operand;
 mod place;
 mod read;
+mod room;
 mod threads;
 mod valid;
 
@@ -40,6 +41,8 @@ use self::names::{Labels, Unique, is_short};
 use self::operand::{OperandType, Operands};
 pub use self::place::Place;
 use self::read::{Custom, Declared, Read};
+pub use self::room::MOST_NODES;
+use self::room::Room;
 use self::valid::Used;
 use crate::accepted::features;
 use crate::raw;
@@ -82,6 +85,16 @@ pub enum ImportError {
         count: u64,
         /// The byte where they begin.
         offset: u64,
+    },
+    /// Its instructions are more nodes than are taken in.
+    #[error("a module has at most {MOST_NODES} nodes, found {count} by function {function} ({at})")]
+    TooManyNodes {
+        /// How many had been made.
+        count: u64,
+        /// The index of the function that has one too many.
+        function: u32,
+        /// The instruction.
+        at: Place,
     },
 }
 
@@ -163,6 +176,16 @@ pub fn import_watched(
     refs: &mut RefAllocator,
     go_on: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Option<Program>, ImportError> {
+    import_within(Room::of(module), module, refs, go_on)
+}
+
+/// The same, of a module that may become so much.
+fn import_within(
+    mut room: Room,
+    module: &[u8],
+    refs: &mut RefAllocator,
+    go_on: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Option<Program>, ImportError> {
     let (used, read) = valid::validate(module, features(), || Read::of(module))?;
     let mut read = read?;
     let mut labels = std::mem::take(&mut read.names.labels);
@@ -173,7 +196,6 @@ pub fn import_watched(
     let mut program = Program::new();
     let mut build = Builder::new(&mut program, refs);
     let home = build.module(None, read.names.module.clone().unwrap_or_else(|| "main".into()));
-    let mut room = Room::of(module);
     let (indices, names) = declare(&mut build, home, &read, &used, &mut room)?;
     let heads = Heads { read: &read, indices: &indices, home, names };
     let head = |index: u32| heads.head(index);
@@ -204,24 +226,6 @@ pub fn import_watched(
     })?;
     let program = program.into_inner().expect("whoever panicked with it has been heard");
     Ok(whole.then_some(program))
-}
-
-/// How many values there may be more. Signatures and blocks may have a thousand of them for a few bytes: without a bound a
-/// small module would be a program that no memory holds.
-#[derive(Debug)]
-struct Room(u64);
-
-impl Room {
-    /// Without several results an instruction takes no more values than instructions before it gave, one each.
-    fn of(module: &[u8]) -> Room {
-        Room(1_000_000 + 2 * module.len() as u64)
-    }
-
-    fn take(&mut self, values: usize, offset: u64) -> Result<(), ImportError> {
-        let left = self.0.checked_sub(values as u64);
-        self.0 = left.ok_or_else(|| ImportError::unsupported("a module of so many values", offset))?;
-        Ok(())
-    }
 }
 
 /// A function's body.
@@ -554,7 +558,9 @@ fn translate<'m, 'b>(
             Step::Refused => translated.refusal().map_or(Ok(()), Err)?,
         }
         room.take(translated.values(), offset)?;
+        room.hold(translated.nodes(), index, offset)?;
     }
+    room.keep(translated.nodes());
     *lists = translated.close();
     Ok(())
 }

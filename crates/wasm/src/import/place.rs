@@ -38,7 +38,9 @@ impl ImportError {
     #[must_use]
     pub fn in_text(mut self, text: &str) -> ImportError {
         let place = match &mut self {
-            ImportError::Invalid { at, .. } | ImportError::Unsupported { at, .. } => at,
+            ImportError::Invalid { at, .. }
+            | ImportError::Unsupported { at, .. }
+            | ImportError::TooManyNodes { at, .. } => at,
             ImportError::Text { .. } | ImportError::TooMany { .. } => return self,
         };
         if let Place::Byte(offset) = *place
