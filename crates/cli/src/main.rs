@@ -28,6 +28,7 @@ mod made;
 mod misset;
 mod misused;
 mod nodes;
+mod open_files;
 mod outcome;
 mod output;
 mod pinned;

@@ -33,7 +33,8 @@ pub struct Config {
     pub read_timeout: Duration,
     /// How long a client may take nothing of what it is sent; after that its connection, of whatever kind, is cut off.
     pub write_timeout: Duration,
-    /// Connections held at a time; more wait to be accepted.
+    /// Connections held at a time. For one more, that is closed which has waited longest for a request; it waits while all
+    /// have one under way.
     pub connections: usize,
     /// Bytes of one WebSocket message from a client.
     pub message_bytes: usize,

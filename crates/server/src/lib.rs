@@ -15,6 +15,7 @@ mod config;
 mod docs;
 mod gate;
 mod http;
+mod idle;
 mod import;
 mod listen;
 mod manager;

@@ -7,18 +7,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use lmlang_graphql::transport::Executor;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
-use tower::Layer;
+use tower::{Layer, ServiceExt};
 
 use crate::config::{Config, Hooks};
+use crate::idle::{Connection, Idle};
 use crate::patience::Patient;
 use crate::slot::Slot;
 use crate::state::State;
@@ -28,6 +32,8 @@ use crate::{router, telemetry};
 const SEND_BUFFER: u32 = 256 << 10;
 /// How long accepting rests after a failure.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long what happens again and again is not logged again.
+const LOG_PAUSE: Duration = Duration::from_secs(60);
 /// Connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
 
@@ -85,8 +91,10 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 /// Returns when the last connection is gone, or after the configured grace.
 pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: CancellationToken) {
     let Bound { listener, address, config } = bound;
-    let slots = Arc::new(Semaphore::new(config.connections.min(Semaphore::MAX_PERMITS)));
-    let Config { grace, read_timeout, write_timeout, .. } = config;
+    let Config { grace, read_timeout, write_timeout, connections: most, .. } = config;
+    let slots = Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)));
+    let idle = Arc::new(Idle::default());
+    let (mut failing, mut full) = (Rarely::default(), Rarely::default());
     let sockets = TaskTracker::new();
     let upkeep = AbortOnDropHandle::new(tokio::spawn(telemetry::Metrics::shared().keep_up()));
     let mutations = executor.clone();
@@ -100,31 +108,61 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
         let accepted = tokio::select! {
             () = shutdown.cancelled() => break,
             Some(_) = connections.join_next() => continue,
-            accepted = accept(&listener, &slots) => accepted,
+            accepted = accept(&listener) => accepted,
         };
-        let (stream, slot) = match accepted {
-            Ok(accepted) => accepted,
+        let stream = match accepted {
+            Ok(stream) => stream,
             Err(error) => {
-                // Out of descriptors, or a client that went away again: the listener itself is fine.
-                tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
+                // The listener itself is fine.
+                if failing.is_due() {
+                    tracing::warn!(%error, "cannot accept a connection");
+                }
+                let gone = [io::ErrorKind::ConnectionAborted, io::ErrorKind::ConnectionReset];
+                if !gone.contains(&error.kind()) {
+                    // Out of descriptors.
+                    idle.end_longest();
+                }
+                sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
-        let slot = Slot::new(slot);
-        let service = TowerToHyperService::new(Extension(slot).layer(app.clone()));
-        let stream = TokioIo::new(Patient::new(stream, write_timeout));
+        let slot = match Arc::clone(&slots).try_acquire_owned() {
+            Ok(slot) => slot,
+            Err(_) => {
+                if full.is_due() {
+                    tracing::warn!(
+                        most,
+                        "all connections are taken: whoever waits longest is closed for the next"
+                    );
+                }
+                tokio::select! {
+                    () = shutdown.cancelled() => break,
+                    slot = freed(&slots, &idle) => slot,
+                }
+            }
+        };
+        let (held, end) = Connection::new(&idle);
+        let (asked, over) = (Arc::clone(&held), Arc::clone(&held));
+        let app = Extension(Slot::new(slot)).layer(app.clone());
+        let service = service_fn(move |request: Request<Incoming>| {
+            let busy = asked.busy();
+            let answer = app.clone().oneshot(request);
+            async move { answer.await.map(|answer| busy.until_answered(answer)) }
+        });
+        let stream = TokioIo::new(Patient::new(stream, write_timeout, held));
         let connection = http.serve_connection(stream, service).with_upgrades();
         let shutdown = shutdown.clone();
         connections.spawn(async move {
             let mut connection = pin!(connection);
             let ended = tokio::select! {
                 ended = &mut connection => ended,
+                () = end.cancelled() => Ok(()),
                 () = shutdown.cancelled() => {
                     connection.as_mut().graceful_shutdown();
                     connection.await
                 }
             };
+            over.stop_waiting();
             if let Err(error) = ended {
                 tracing::debug!(%error, "a connection broke");
             }
@@ -139,7 +177,7 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
         // Those whose clients are gone.
         mutations.mutations_done().await;
     };
-    if tokio::time::timeout(grace, finished).await.is_err() {
+    if timeout(grace, finished).await.is_err() {
         tracing::warn!(left = connections.len() + sockets.len(), "connections were cut off");
     }
     connections.shutdown().await;
@@ -147,13 +185,41 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
     tracing::info!("stopped");
 }
 
-/// Waits for a free slot, then for a connection.
-async fn accept(
-    listener: &TcpListener,
-    slots: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let slot = Arc::clone(slots).acquire_owned().await.map_err(io::Error::other)?;
+/// Waits for a connection.
+async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     let (stream, _) = listener.accept().await?;
     stream.set_nodelay(true)?;
-    Ok((stream, slot))
+    Ok(stream)
+}
+
+/// Waits for a slot where all are taken: a connection on which no request is under way gives up its own.
+async fn freed(slots: &Arc<Semaphore>, idle: &Idle) -> OwnedSemaphorePermit {
+    let mut slot = pin!(Arc::clone(slots).acquire_owned());
+    let freed = loop {
+        tokio::select! {
+            biased;
+            freed = &mut slot => break freed,
+            () = idle.end_one() => {}
+        }
+        // At once, unless it has become a WebSocket meanwhile.
+        if let Ok(freed) = timeout(ACCEPT_PAUSE, &mut slot).await {
+            break freed;
+        }
+    };
+    freed.expect("nobody closes it")
+}
+
+/// When something that happens again and again was logged last.
+#[derive(Debug, Default)]
+struct Rarely(Option<Instant>);
+
+impl Rarely {
+    /// Whether it is to be logged now.
+    fn is_due(&mut self) -> bool {
+        let due = self.0.is_none_or(|last| last.elapsed() >= LOG_PAUSE);
+        if due {
+            self.0 = Some(Instant::now());
+        }
+        due
+    }
 }

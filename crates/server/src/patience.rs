@@ -1,25 +1,30 @@
-//! A connection that waits only for a while for a client that takes nothing.
+//! A connection that waits only for a while for a client that takes nothing, and knows when all is sent.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use crate::idle::Connection;
+
 /// A connection whose writes fail when its client has taken nothing for so long.
 #[derive(Debug)]
 pub(crate) struct Patient<S> {
     stream: S,
     patience: Duration,
+    /// Told when what was written is sent.
+    connection: Arc<Connection>,
     /// When it ends; set while a write waits.
     end: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Patient<S> {
-        Patient { stream, patience, end: None }
+    pub(crate) fn new(stream: S, patience: Duration, connection: Arc<Connection>) -> Patient<S> {
+        Patient { stream, patience, connection, end: None }
     }
 }
 
@@ -71,7 +76,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        // Called when nothing is left to be written.
+        let flushed = ready!(Pin::new(&mut self.stream).poll_flush(context));
+        self.connection.sent();
+        Poll::Ready(flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

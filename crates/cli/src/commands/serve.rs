@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::client::selector;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::open_files;
 use crate::output::{Output, columns, say};
 use crate::samples;
 use crate::session::{block_on, is_missing, open_served};
@@ -49,6 +50,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         allowed_origins: settings.allowed_origins.clone(),
         module_bytes: settings.module_bytes,
         write_timeout: Duration::from_secs(settings.write_timeout.get().into()),
+        connections: connections(),
         ..Config::default()
     };
     block_on(async {
@@ -73,6 +75,13 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         engine.close().await;
         Ok(Exit::Success)
     })
+}
+
+/// How many connections are held at a time: the database and whatever else has files open get a quarter of them.
+fn connections() -> usize {
+    let most = Config::default().connections;
+    let files = open_files::raise().and_then(|files| usize::try_from(files / 4 * 3).ok());
+    files.map_or(most, |files| most.min(files))
 }
 
 /// Who needs no token.

@@ -195,6 +195,26 @@ fn a_server_goes_on_whose_log_nobody_reads_any_more() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_server_answers_however_many_connections_ask_for_nothing() {
+    let place = Place::new();
+    let mut command = Command::new("/bin/sh");
+    let typed = "ulimit -n 128; exec \"$0\" serve --json --no-samples --listen 127.0.0.1:0";
+    let lmlang = place.command();
+    command.args(["-c", typed]).arg(lmlang.get_program()).current_dir(place.path()).stdin(Stdio::null());
+    command.env_clear().envs(lmlang.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let server = Server::start_as(command, &place);
+    let connect = |_| TcpStream::connect(&server.address).expect("it accepts");
+    let idle: Vec<TcpStream> = (0..200).map(connect).collect();
+    let told = server.ask("{ serverInfo { limits } }");
+    assert_eq!(told["data"]["serverInfo"]["limits"]["connections"], 96, "{told}");
+    drop(idle);
+    assert_eq!(server.stop(), Some(0));
+    let log = std::fs::read_to_string(place.path().join(LOG)).expect("it is there");
+    assert!(log.contains("all connections are taken"), "{log}");
+}
+
+#[test]
 fn loading_samples_goes_on_where_it_was_interrupted() {
     let place = Place::new();
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/bank.lm");

@@ -69,6 +69,42 @@ async fn more_connections_than_fit_wait_for_their_turn() {
 }
 
 #[tokio::test]
+async fn whoever_sends_no_request_makes_room_for_who_does() {
+    let server = start_with(Config { connections: 3, ..Config::default() }, Hooks::default()).await;
+    let connect = async |sent: &str| {
+        let mut stream = TcpStream::connect(server.address).await.expect("the server accepts");
+        stream.write_all(sent.as_bytes()).await.expect("the beginning is sent");
+        stream
+    };
+    let waiting = Arc::clone(&server.levers.waiting);
+    let busy = server.ask("{ waits }", "application/json").await;
+    soon(waiting.notified()).await;
+    let head = format!("GET /healthz HTTP/1.1\r\nhost: {}\r\n", server.address);
+    let (mut half, mut silent) = (connect(&head).await, connect("").await);
+    assert_eq!(server.send("GET /healthz", "", "").await.status, 200, "it takes the place of one that waits");
+    // With an error where its bytes were not read before.
+    assert!(matches!(soon(half.read(&mut [0])).await, Ok(0) | Err(_)), "the longest is closed");
+    silent.write_all(format!("{head}connection: close\r\n\r\n").as_bytes()).await.expect("the other is not");
+    for mut answered in [silent, busy] {
+        server.levers.go_on.notify_one();
+        let mut bytes = Vec::new();
+        soon(answered.read_to_end(&mut bytes)).await.expect("the answer is read");
+        assert!(bytes.starts_with(b"HTTP/1.1 200 "), "{}", String::from_utf8_lossy(&bytes));
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_is_kept_after_an_answer_makes_room_too() {
+    let server = start_with(Config { connections: 1, ..Config::default() }, Hooks::default()).await;
+    let mut kept = TcpStream::connect(server.address).await.expect("the server accepts");
+    let request = format!("GET /healthz HTTP/1.1\r\nhost: {}\r\n\r\n", server.address);
+    kept.write_all(request.as_bytes()).await.expect("the request is sent");
+    soon(kept.read_exact(&mut [0])).await.expect("an answer comes");
+    assert_eq!(server.send("GET /healthz", "", "").await.status, 200, "it takes the only place");
+    soon(kept.read_to_end(&mut Vec::new())).await.expect("the connection is closed");
+}
+
+#[tokio::test]
 async fn a_client_that_dawdles_is_let_go() {
     let config = Config { read_timeout: Duration::from_millis(50), ..Config::default() };
     let server = start_with(config, Hooks::default()).await;
