@@ -508,7 +508,9 @@ fn build(content: &Content) -> Result<(Checked, RefAllocator), Mistakes> {
             .and_then(|module| lmlang_wasm::import(&module, &mut refs))
             .map_err(|error| Mistakes::Module(error.in_text(text)))?,
         Content::Fork(revision) => {
-            return Ok((revision.checked.clone(), RefAllocator::starting_at(revision.entry.next_ref)));
+            let mut refs = RefAllocator::starting_at(revision.entry.next_ref);
+            refs.reserve(revision.checked.program().largest_number());
+            return Ok((revision.checked.clone(), refs));
         }
     };
     let text = match content {

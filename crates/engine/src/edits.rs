@@ -272,23 +272,25 @@ impl Engine {
         base: Base,
         proposal: Arc<Proposal>,
         head: &Head,
-        refs: RefAllocator,
+        mut refs: RefAllocator,
         call: &Call,
     ) -> Result<Result<(Prepared, Entry, Arc<Revision>), Outcome>, Error> {
         let tip = self.tip(open, head, &proposal.branch).await?;
+        // Where the log says less of the counter than its entries have refs.
+        refs.reserve(tip.revision.checked.program().largest_number());
         let mut next = match self.apply(open, base.clone(), proposal, &tip, refs).await? {
             Ok(next) => next,
             Err(refusal) => return Ok(Err(refusal)),
         };
         // As long as nothing is stored: whoever is told of a fault has changed nothing.
         next.rebased_over = self.since(open, &base, &tip.revision).await?;
-        let program = next.checked.program();
+        let content = next.checked.program();
+        debug_assert!(content.largest_number() < next.refs.watermark(), "a ref is to be handed out again");
         let header = Header {
             counts: next.counts,
-            root_hash: program.root_hash(),
             rests: std::mem::take(&mut next.rests),
             names: next.created.iter().filter_map(|(name, of)| Some((name.clone()?, *of))).collect(),
-            ..self.blank_header(RevisionKind::Edit, head, &tip, &next.refs, call)
+            ..self.content_header(RevisionKind::Edit, head, &tip, content, &next.refs, call)
         };
         let entry = Entry::new(header, std::mem::take(&mut next.edits));
         let after = Arc::new(Revision { entry: Arc::clone(&entry.header), checked: next.checked.clone() });

@@ -114,10 +114,10 @@ impl Engine {
                 Err(error) => return Err(error.clone()),
             };
             let Taken { tip, refs, checked, difference, .. } = taken;
+            let content = checked.program();
             let header = Header {
                 counts: difference.counts(),
-                root_hash: checked.program().root_hash(),
-                ..self.blank_header(RevisionKind::Import, &head, &tip, &refs, call)
+                ..self.content_header(RevisionKind::Import, &head, &tip, content, &refs, call)
             };
             let entry = Entry::new(header, difference.edits.clone());
             let after = Arc::new(Revision { entry: Arc::clone(&entry.header), checked });
@@ -147,6 +147,7 @@ impl Engine {
         let _waits = gone.drop_guard();
         self.compute(move || {
             let since = refs.watermark();
+            refs.reserve(tip.revision.checked.program().largest_number());
             let text;
             let module = match &given.module {
                 GivenModule::Wasm(module) => module,

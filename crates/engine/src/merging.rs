@@ -215,14 +215,15 @@ impl Engine {
         let (into, checked) = (sides.into.revision.checked.clone(), combined.checked.clone());
         let compare = move || diff(into.program(), checked.program());
         let difference = self.compute(compare).await?;
-        let blank = self.blank_header(RevisionKind::Merge, head, &sides.into, &combined.refs, call);
+        let content = combined.checked.program();
+        let header =
+            self.content_header(RevisionKind::Merge, head, &sides.into, content, &combined.refs, call);
         let header = Header {
             parents: vec![sides.into.revision.entry.number, sides.from.entry.number],
             counts: difference.counts(),
-            root_hash: combined.checked.program().root_hash(),
             resolved: combined.resolved.iter().copied().collect(),
             rests: combined.rests.clone(),
-            ..blank
+            ..header
         };
         let entry = Entry::new(header, difference.edits);
         let after =

@@ -55,6 +55,7 @@ pub(crate) fn combine(
     mut refs: RefAllocator,
 ) -> Result<Combined, Error> {
     let known = rests.each_ref().map(Vec::as_slice);
+    sides.iter().for_each(|side| refs.reserve(side.program().largest_number()));
     let never_handed_out = refs.watermark();
     let programs = sides.each_ref().map(|side| side.program().clone());
     let plain = Attempt::of(base, sides, &programs, known, &[])?;

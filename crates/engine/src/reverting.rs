@@ -541,11 +541,10 @@ impl Planned {
         let reverts = numbers(&done.removed);
         let header = Header {
             counts: done.difference.counts(),
-            root_hash: done.checked.program().root_hash(),
             target: reverts.first().copied().filter(|_| reverts.len() == 1),
             reverts,
             also_reverts: numbers(&done.also_removed),
-            ..engine.blank_header(RevisionKind::Revert, head, &self.tip, refs, call)
+            ..engine.content_header(RevisionKind::Revert, head, &self.tip, done.checked.program(), refs, call)
         };
         let entry = Entry::new(header, done.difference.edits.clone());
         let (header, checked) = (Arc::clone(&entry.header), done.checked.clone());

@@ -199,9 +199,8 @@ impl Engine {
         let difference = lmlang_history::diff(from, to);
         let header = Header {
             counts: difference.counts(),
-            root_hash: to.root_hash(),
             target: Some(number),
-            ..self.blank_header(kind, head, &tip, refs, call)
+            ..self.content_header(kind, head, &tip, to, refs, call)
         };
         let entry = Entry::new(header, difference.edits);
         let after = Arc::new(Revision { entry: Arc::clone(&entry.header), checked: target });

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lmlang_history::log::{Entry, Header, RevisionKind};
-use lmlang_ir::RefAllocator;
+use lmlang_ir::{Program, RefAllocator};
 use tokio::sync::MutexGuard;
 
 use crate::branches::Tip;
@@ -144,7 +144,8 @@ impl Engine {
                 stored.stored().await?;
                 self.check_key(open, call).await.map(|()| Written::Left(answer))
             }
-            Ok(Plan::Append { entry, next, refs, answer }) => {
+            Ok(Plan::Append { entry, next, mut refs, answer }) => {
+                refs.reserve(entry.next_ref - 1);
                 let row = records::to_row(self, &entry).await.map_err(Refused::Failed)?;
                 let (entry, bytes) = (Arc::new(entry), row.edits.len());
                 let head = Arc::new(writer.head.after(&entry, &next).map_err(Refused::Failed)?);
@@ -217,6 +218,25 @@ impl Engine {
             Ok(Some(entry)) => Err(Refused::KeyTaken(entry.seq)),
             Ok(None) => Ok(()),
             Err(fault) => Err(Refused::Failed(fault.into())),
+        }
+    }
+
+    /// The header of the next entry on a head, which makes a content of a branch.
+    ///
+    /// No ref of the content is handed out again, even where the log says less of the counter than its entries have refs.
+    pub(crate) fn content_header(
+        &self,
+        kind: RevisionKind,
+        head: &Head,
+        tip: &Tip,
+        content: &Program,
+        refs: &RefAllocator,
+        call: &Call,
+    ) -> Header {
+        Header {
+            root_hash: content.root_hash(),
+            next_ref: refs.watermark().max(content.largest_number() + 1),
+            ..self.blank_header(kind, head, tip, refs, call)
         }
     }
 

@@ -439,8 +439,7 @@ impl Program {
 
     /// The largest number of any entity; zero for an empty program.
     pub fn largest_number(&self) -> u64 {
-        // The trie has no reverse iterator, and this is asked once when a program is made.
-        self.index.homes.iter().last().map_or(0, |(number, _)| number)
+        self.index.homes.last_key().unwrap_or_default()
     }
 
     /// The modules in which two revisions differ.

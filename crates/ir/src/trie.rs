@@ -195,6 +195,20 @@ impl<T> Trie<T> {
         }
     }
 
+    /// The last of the keys.
+    pub fn last_key(&self) -> Option<u64> {
+        let mut child = &self.root;
+        loop {
+            match child {
+                Child::Empty => return None,
+                Child::Leaf(leaf) => return Some(leaf.prefix << BITS | u64::from(leaf.mask.ilog2())),
+                Child::Inner(inner) => {
+                    child = inner.kids.iter().rfind(|kid| !matches!(kid, Child::Empty))?;
+                }
+            }
+        }
+    }
+
     /// Tells whether a key has an entry.
     pub fn contains(&self, key: u64) -> bool {
         self.get(key).is_some()

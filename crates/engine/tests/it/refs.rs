@@ -291,6 +291,31 @@ async fn refs_are_never_reused() {
     }
 }
 
+/// A log whose counter is behind what its entries have, as one may be that another version wrote.
+#[tokio::test]
+async fn a_counter_that_is_behind_catches_up() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    fixture.engine.create_branch(&open, "side", None, &call()).await.unwrap();
+    drop(open);
+    let fixture = fixture.reopened(&["UPDATE log SET next_ref = 17"]).await;
+    let told = fixture.engine.doctor(|_| {}).await.unwrap().findings().collect::<Vec<_>>();
+    assert_eq!(told[0], "program `shop`, r1: hands out refs again that are in use");
+    for branch in ["main", "side", "main"] {
+        match propose(&fixture.engine, branch, a_variable("app::first", branch)).await {
+            Outcome::Applied(applied) => {
+                let content = applied.after.checked.program();
+                assert!(content.largest_number() < applied.after.entry.next_ref);
+            }
+            other => panic!("{other:?}"),
+        }
+        let open = fixture.find("shop").await;
+        fixture.travel_on(branch, &open, Way::Undo(Distance::Steps(1))).await;
+    }
+    let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
+    assert_eq!(checkup.findings().collect::<Vec<_>>(), told);
+}
+
 /// The import begins before the edit on another branch, and ends behind it.
 #[tokio::test]
 async fn an_import_takes_no_ref_from_what_comes_meanwhile() {

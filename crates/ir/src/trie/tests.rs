@@ -124,6 +124,7 @@ proptest! {
             prop_assert_eq!(entries(trie, 0), one_by_one);
             prop_assert_eq!(trie.count(), model.len());
             prop_assert_eq!(trie.is_empty(), model.is_empty());
+            prop_assert_eq!(trie.last_key(), model.last_key_value().map(|(key, _)| *key));
             for from in &from {
                 let expected: Vec<_> = model.range(from..).map(|(k, v)| (*k, *v)).collect();
                 prop_assert_eq!(entries(trie, *from), expected);
