@@ -284,6 +284,8 @@ fn replay(
         }
     }
     found.extend(current.into_iter().flat_map(Rebuilt::verify));
+    // Its content is sound, and edits go on behind what is there.
+    found.retain(|ailment| ailment.symptom != Symptom::RefsReused);
     Ok(found)
 }
 

@@ -369,6 +369,22 @@ async fn what_is_not_sound_is_not_loaded() {
     }
 }
 
+/// A log whose counter of refs is behind what its entries have.
+#[tokio::test]
+async fn what_only_counts_wrongly_is_loaded() {
+    let from = Fixture::new(OFTEN).await;
+    from.create("shop", TEXT).await;
+    let from = from.reopened(&["UPDATE log SET next_ref = 2"]).await;
+    let db = Arc::new(TestDb::new().await);
+    let path = db.folder().join("backup.lmb");
+    write(&from.engine, &path).await;
+    assert_eq!(load_into(&db, &path, &LoadRequest::default()).await.unwrap().len(), 1);
+    let to = Fixture::over(&db, OFTEN).await;
+    assert_eq!(findings(&to).await, ["program `shop`, r1: hands out refs again that are in use"]);
+    to.replace("shop", "app::price", &price(1)).await;
+    assert_eq!(findings(&to).await.len(), 1);
+}
+
 #[tokio::test]
 async fn a_long_log_has_a_snapshot_when_it_is_loaded() {
     let from = Fixture::new(SnapshotPolicy::default()).await;
