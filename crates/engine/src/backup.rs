@@ -285,7 +285,7 @@ fn replay(
     }
     found.extend(current.into_iter().flat_map(Rebuilt::verify));
     // Its content is sound, and edits go on behind what is there.
-    found.retain(|ailment| ailment.symptom != Symptom::RefsReused);
+    found.retain(|ailment| !matches!(ailment.symptom, Symptom::RefsReused | Symptom::RefTaken(_)));
     Ok(found)
 }
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use lmlang_history::line::{Line, LineError};
 use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_history::snapshot::{Reading, State};
-use lmlang_history::{ApplyError, apply_all};
-use lmlang_ir::{Hash, Program, counted};
+use lmlang_history::{ApplyError, Edit, apply_all};
+use lmlang_ir::{Hash, Program, Ref, counted};
 use lmlang_store::{Bound, CasePlace, EntryKind, FIRST_SEQ, Fault, ProgramKey, References};
 use lmlang_verify::Checked;
 
@@ -97,6 +97,8 @@ pub enum Symptom {
     Line(LineError),
     /// Refs that it uses are to be handed out again.
     RefsReused,
+    /// It makes something anew with a ref that was handed out before.
+    RefTaken(Ref),
     /// The verifier finds errors, which no stored state has; how many.
     Errors(u64),
     /// Its snapshot cannot be read.
@@ -150,6 +152,7 @@ impl fmt::Display for Symptom {
             Symptom::Target(target) => write!(f, "went to r{target}, and its content is another"),
             Symptom::Line(error) => write!(f, "is no step of the line: {error}"),
             Symptom::RefsReused => f.write_str("hands out refs again that are in use"),
+            Symptom::RefTaken(of) => write!(f, "makes `{of}`, and its number was handed out before"),
             Symptom::Errors(count) => write!(f, "has {}", counted(*count, "error", "errors")),
             Symptom::SnapshotUnreadable(reason) => f.write_str(reason),
             Symptom::SnapshotDiffers => f.write_str("its snapshot has another content"),
@@ -312,6 +315,27 @@ impl Engine {
     }
 }
 
+/// Visits what edits make, all that is in it included.
+fn each_made(edits: &[Edit], visit: &mut impl FnMut(Ref)) {
+    for edit in edits.iter().filter(|edit| edit.adds()) {
+        visit(edit.subject());
+        match edit {
+            Edit::AddFunction { content, .. } => {
+                let body = content.body();
+                body.regions().for_each(|(of, _)| visit(of.into()));
+                body.variables().for_each(|(of, _)| visit(of.into()));
+                body.contracts().for_each(|(of, _)| visit(of.into()));
+                body.nodes().for_each(|(of, _)| visit(of.into()));
+            }
+            Edit::AddType { content, .. } => {
+                content.fields().iter().for_each(|field| visit(field.member.into()));
+                content.variants().iter().for_each(|variant| visit(variant.member.into()));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// A program that is built again from its log.
 #[derive(Default)]
 pub(crate) struct Replay {
@@ -320,6 +344,8 @@ pub(crate) struct Replay {
     /// The numbers of entries that branches begin at, and their states.
     wanted: HashSet<u64>,
     begun: HashMap<u64, Tip>,
+    /// The numbers of all refs that were handed out.
+    given: HashSet<u64>,
     /// The hash that each entry records.
     hashes: HashMap<u64, Hash>,
     /// The numbers of entries with snapshots, and the lines after them.
@@ -363,6 +389,17 @@ impl Replay {
         };
         if let Err(error) = tip.line.push(entry.step()) {
             self.found.push((number, Symptom::Line(error)));
+        }
+        // Others bring back what was there, or take what is elsewhere.
+        let is_new = matches!(entry.kind, RevisionKind::Edit | RevisionKind::Import);
+        let mut taken = None;
+        each_made(&entry.edits, &mut |of| {
+            if !self.given.insert(of.number) && tip.program.ref_of(of.number).is_none() {
+                taken.get_or_insert(of);
+            }
+        });
+        if let Some(of) = taken.filter(|_| is_new) {
+            self.found.push((number, Symptom::RefTaken(of)));
         }
         if let Err(error) = apply_all(&mut tip.program, &entry.edits) {
             self.found.push((number, Symptom::Misfit(error)));

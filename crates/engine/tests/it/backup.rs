@@ -9,9 +9,9 @@ use lmlang_engine::{
     Selector, SnapshotPolicy, Way,
 };
 use lmlang_entities::Patch;
-use lmlang_history::diff;
-use lmlang_history::record::encode_edits;
+use lmlang_history::record::{decode_edits, encode_edits};
 use lmlang_history::request::{EditRequest, ReplaceText};
+use lmlang_history::{apply_all, diff};
 use lmlang_ir::Program;
 use lmlang_store::backup::{BackupFile, Fate, Part, Plan, Planned};
 use lmlang_store::{
@@ -383,6 +383,37 @@ async fn what_only_counts_wrongly_is_loaded() {
     assert_eq!(findings(&to).await, ["program `shop`, r1: hands out refs again that are in use"]);
     to.replace("shop", "app::price", &price(1)).await;
     assert_eq!(findings(&to).await.len(), 1);
+}
+
+/// A log in which an edit makes something with the ref of what an edit before has removed.
+#[tokio::test]
+async fn a_ref_that_was_handed_out_twice_is_told() {
+    let from = Fixture::new(OFTEN).await;
+    let store = from.engine.store();
+    let actor = author(store).await;
+    let mut log = generated(7, 2, actor);
+    let first = decode_edits(&log[0].edits).unwrap();
+    let mut all = Program::new();
+    apply_all(&mut all, &first).unwrap();
+    let (of, _) = all.functions().last().expect("a function");
+    let mut without = all.clone();
+    without.remove_function(of).unwrap();
+    log[1].next_ref = log[0].next_ref;
+    let third = Entry { seq: 3, id: Uuid::from_u128(3), parents: vec![2], ..log[1].clone() };
+    log.push(third);
+    for (entry, [before, after]) in log[1..].iter_mut().zip([[&all, &without], [&without, &all]]) {
+        entry.edits = encode_edits(&diff(before, after).edits);
+        entry.root_hash = after.root_hash().0;
+    }
+    let program = NewProgram {
+        id: Uuid::from_u128(7),
+        name: "p".to_owned(),
+        doc: String::new(),
+        created: Timestamp(1),
+    };
+    store.create_program(program, log).await.unwrap();
+    let told = findings(&from).await;
+    assert_eq!(told, [format!("program `p`, r3: makes `{of}`, and its number was handed out before")]);
 }
 
 #[tokio::test]
