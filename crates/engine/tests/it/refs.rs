@@ -322,6 +322,8 @@ async fn an_import_takes_no_ref_from_what_comes_meanwhile() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
     fixture.engine.create_branch(&open, "side", None, &call()).await.unwrap();
+    let edited = propose(&fixture.engine, "side", a_variable("app::first", "none")).await;
+    assert!(matches!(edited, Outcome::Applied(_)), "{edited:?}");
     let (engine, runtime) = (fixture.engine.clone(), tokio::runtime::Handle::current());
     let is_done = AtomicBool::new(false);
     let meanwhile = move |_: Progress| {
