@@ -218,6 +218,10 @@ impl Engine {
             let limit = self.limits().text_bytes as u64;
             return Err(Error::Limit { which: "textBytes", limit, actual: bytes as u64 });
         }
+        let room = match &request.content {
+            Content::Wasm(_) | Content::Wat(_) => self.import_room(bytes).await?,
+            Content::Empty | Content::Text(_) | Content::Fork(_) => None,
+        };
         let content = std::mem::replace(&mut request.content, Content::Empty);
         // Reading and checking much takes long: not on the runtime's threads.
         let built = self.compute(move || build(&content)).await?;
@@ -229,7 +233,12 @@ impl Engine {
             Err(Mistakes::Module(error)) => return Err(error.into()),
         };
         let (engine, call) = (self.clone(), call.clone());
-        self.to_end(async move { engine.store_program(request, checked, refs, &call).await }).await
+        let store = async move {
+            let stored = engine.store_program(request, checked, refs, &call).await;
+            drop(room);
+            stored
+        };
+        self.to_end(store).await
     }
 
     /// Stores a program and takes it in.

@@ -22,6 +22,7 @@ use crate::error::{Error, joined};
 use crate::events::Event;
 use crate::feed::Feed;
 use crate::flows::Flows;
+use crate::import_room;
 use crate::keyring::Keyring;
 use crate::manager::ManagerState;
 use crate::opening::threads;
@@ -69,6 +70,8 @@ pub(crate) struct Inner {
     pub(crate) manager: ManagerState,
     /// A permit for each question about entities that is being answered.
     pub(crate) entity_questions: Arc<Semaphore>,
+    /// A permit for each thousand nodes that a module which is being taken in may become.
+    pub(crate) imports: Arc<Semaphore>,
     /// The events of all programs.
     pub(crate) feed: Feed,
     pub(crate) keyring: Keyring,
@@ -153,6 +156,7 @@ impl Engine {
             entities: tokio::sync::Mutex::default(),
             manager: ManagerState::default(),
             entity_questions: Arc::new(Semaphore::new(entities::PARALLEL)),
+            imports: Arc::new(Semaphore::new(import_room::THOUSANDS)),
             feed,
             keyring: Keyring::default(),
             cursor_secret: OnceCell::new(),

@@ -65,14 +65,24 @@ impl Engine {
         watch: Watch,
     ) -> Result<Arrival, Error> {
         self.catch_up(open).await?;
+        let bytes = match &given.module {
+            GivenModule::Wasm(module) => module.len(),
+            GivenModule::Wat(text) => text.len(),
+        };
+        // Before anything that others wait for, and until the last attempt is over.
+        let room = Arc::new(self.import_room(bytes).await?);
         let given = Arc::new(given);
         for attempt in 0..=UNHELD {
             // Before the writer is held: it may take a while.
             let (head, refs) = (open.timeline.head(), open.timeline.refs());
             let before = self.build_of(open, &given, &head, refs, &watch).await;
             let (engine, open, given) = (self.clone(), open.clone(), Arc::clone(&given));
-            let (call, watch) = (call.clone(), Arc::clone(&watch));
-            let commit = async move { engine.put_in(&open, &given, before, attempt, &call, &watch).await };
+            let (call, watch, room) = (call.clone(), Arc::clone(&watch), Arc::clone(&room));
+            let commit = async move {
+                let stored = engine.put_in(&open, &given, before, attempt, &call, &watch).await;
+                drop(room);
+                stored
+            };
             if let Some(arrival) = self.to_end(commit).await? {
                 return Ok(arrival);
             }

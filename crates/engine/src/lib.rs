@@ -5,7 +5,7 @@
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
 //! [`edits`], [`undo`], `undone`, [`branches`], [`merging`], [`reverting`], `choosing`, `stale` and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`],
-//! `feed`, `again` and `sealed`, [`simulate`], [`stream`] and `recall` for what subscribers get, [`ended`] for that in words, `places` for how runs share the processor, [`cases`], [`standing`] and `case_runner` for test cases,
+//! `feed`, `again` and `sealed`, [`simulate`], [`stream`] and `recall` for what subscribers get, [`ended`] for that in words, `places` for how runs share the processor, `import_room` for how modules that come in share the memory, [`cases`], [`standing`] and `case_runner` for test cases,
 //! [`bisect`] and [`comparing`] for answers across revisions, [`flows`] for durable runs, [`entities`] and [`manager`] for what is kept beside programs, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go, [`backup`] for taking them elsewhere, [`grant`], [`tokens`] and [`keyring`] for what a caller
 //! may do.
@@ -42,6 +42,7 @@ mod feed;
 pub mod flows;
 mod following;
 pub mod grant;
+mod import_room;
 pub mod importing;
 pub mod interactive;
 mod kept;

@@ -29,6 +29,10 @@ pub struct Config {
     pub body_bytes: usize,
     /// Bytes of a module that is taken in.
     pub module_bytes: usize,
+    /// Modules that are taken in at a time, from the first byte of them that is read.
+    pub imports: usize,
+    /// How long one waits until those are fewer, before it is refused.
+    pub import_wait: Duration,
     /// How long a client may take to send a request's head or body.
     pub read_timeout: Duration,
     /// How long a client may take nothing of what it is sent; after that its connection, of whatever kind, is cut off.
@@ -57,6 +61,8 @@ impl Default for Config {
             allowed_origins: Vec::new(),
             body_bytes: 4 << 20,
             module_bytes: 16 << 20,
+            imports: 8,
+            import_wait: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),
             connections: 1024,
@@ -76,6 +82,7 @@ impl Config {
         [
             ("bodyBytes", self.body_bytes),
             ("moduleBytes", self.module_bytes),
+            ("parallelImports", self.imports),
             ("messageBytes", self.message_bytes),
             ("connections", self.connections),
             ("streamsPerConnection", self.streams_per_connection),

@@ -16,6 +16,7 @@ use lmlang_graphql::schema::wasm::{GivenModule, ImportRequest, Imported, Progres
 use lmlang_graphql::transport::{Answer, RequestId};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use crate::admission;
@@ -62,6 +63,10 @@ pub(crate) async fn answer(state: &Shared, program: String, request: Request, id
         Ok(asked) => asked,
         Err(error) => return unmade(&who, error, id),
     };
+    let place = match place(state).await {
+        Ok(place) => place,
+        Err(error) => return unmade(&who, error, id),
+    };
     let module = match module(state, &parts.headers, body).await {
         Ok(module) => module,
         Err(Unreadable { status, error }) => return refused_to(&who, Form::Json, status, error, id),
@@ -74,7 +79,7 @@ pub(crate) async fn answer(state: &Shared, program: String, request: Request, id
     let request = ImportRequest { program, branch, expected_head, message, idempotency_key: key, module };
     let import = |watch: Watch| (state.hooks.import)(caller, request, watch);
     if form == Form::Events {
-        return told(state, bytes, (id, who), import);
+        return told(state, bytes, (id, who, place), import);
     }
     match import(Arc::new(|_| {})).await {
         Ok(made @ Imported::Made { .. }) => axum::Json(made).into_response(),
@@ -91,6 +96,19 @@ fn asked(uri: &Uri, headers: &HeaderMap) -> Result<(Asked, Option<String>), ApiE
     let key = headers.get(KEY).map(|key| str::from_utf8(key.as_bytes()).map(str::to_owned)).transpose();
     let key = key.map_err(|_| ApiError::new(Code::BadRequest, format!("the header `{KEY}` is not UTF-8")))?;
     Ok((asked, key))
+}
+
+/// One of the places that modules have while they are taken in. Who waits for one has sent nothing yet that is kept.
+async fn place(state: &Shared) -> Result<OwnedSemaphorePermit, ApiError> {
+    let place = Arc::clone(&state.imports).acquire_owned();
+    match tokio::time::timeout(state.config.import_wait, place).await {
+        Ok(Ok(place)) => Ok(place),
+        Ok(Err(_)) | Err(_) => {
+            let most = state.config.imports;
+            let message = format!("too many modules are waiting: `parallelImports` is {most}");
+            Err(ApiError::new(Code::Overloaded, message))
+        }
+    }
 }
 
 /// Reads the module, in the form that the content type says. That of the text is none that browsers send unasked for
@@ -120,6 +138,8 @@ struct Told {
     last: Option<Event>,
     id: RequestId,
     who: Who,
+    /// Given back when nobody listens any more.
+    _place: OwnedSemaphorePermit,
 }
 
 /// Answers with an event for each step: `read`, `validated`, `built` several times, and at last `committed`, or
@@ -127,14 +147,14 @@ struct Told {
 fn told(
     state: &Shared,
     bytes: usize,
-    (id, who): (&RequestId, Who),
+    (id, who, place): (&RequestId, Who, OwnedSemaphorePermit),
     import: impl FnOnce(Watch) -> BoxFuture<'static, Result<Imported, ApiError>>,
 ) -> Response {
     let (sender, progress) = mpsc::unbounded_channel();
     // Nobody is left to hear it when this fails.
     let work = import(Arc::new(move |step| sender.send(step).unwrap_or_default()));
     let read = event("read", &json!({ "bytes": bytes }));
-    let told = Told { work, progress, last: None, id: id.clone(), who };
+    let told = Told { work, progress, last: None, id: id.clone(), who, _place: place };
     let events = stream::iter([read])
         .chain(steps(told))
         .map(Ok::<_, Infallible>)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lmlang_graphql::transport::Executor;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -16,6 +17,8 @@ pub(crate) struct State {
     /// What speaks MCP over it.
     pub(crate) mcp: lmlang_mcp::http::Http,
     pub(crate) hooks: Hooks,
+    /// A place for each module that is being taken in.
+    pub(crate) imports: Arc<Semaphore>,
     /// The tasks of upgraded connections.
     pub(crate) sockets: TaskTracker,
     pub(crate) shutdown: CancellationToken,
@@ -35,6 +38,7 @@ impl State {
     ) -> Shared {
         let metrics = telemetry::Metrics::shared();
         let mcp = lmlang_mcp::http::Http::new(executor.clone(), config.body_bytes, shutdown.child_token());
-        Arc::new(State { config, executor, mcp, hooks, sockets, shutdown, metrics })
+        let imports = Arc::new(Semaphore::new(config.imports.max(1)));
+        Arc::new(State { config, executor, mcp, hooks, imports, sockets, shutdown, metrics })
     }
 }

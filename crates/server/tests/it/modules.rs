@@ -1,11 +1,14 @@
 //! Programs as modules over HTTP: for those who may read them, at any revision; and modules as programs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use lmlang_engine::{Engine, Scope};
+use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::schema::wasm;
 use lmlang_server::{Config, Hooks, Import, Module};
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::access::token;
 use crate::real::{Real, start_guarded_over};
@@ -201,6 +204,37 @@ async fn a_module_has_a_limit_of_its_own() {
     assert!(reply.status == 413 && reply.text().contains("moduleBytes"), "{}", reply.text());
     let reply = sent(100).await;
     assert!(reply.status == 400 && reply.text().contains("UNSUPPORTED"), "{}", reply.text());
+}
+
+#[tokio::test]
+async fn so_many_modules_are_taken_in_at_a_time() {
+    let (begun, ends) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (beginning, ending) = (Arc::clone(&begun), Arc::clone(&ends));
+    let import: Import = Arc::new(move |_, _, _| {
+        let (begun, ends) = (Arc::clone(&beginning), Arc::clone(&ending));
+        Box::pin(async move {
+            begun.notify_one();
+            ends.notified().await;
+            Err(ApiError::new(Code::Unsupported, "none"))
+        })
+    });
+    let config = Config { imports: 1, import_wait: Duration::ZERO, ..Config::default() };
+    let server = start_with(config, Hooks { import, ..Hooks::default() }).await;
+    let sent = || server.send("POST /programs/p/wasm", KIND, WAT);
+    let another = async {
+        begun.notified().await;
+        let refused = sent().await;
+        ends.notify_one();
+        refused
+    };
+    let (first, second) = tokio::join!(sent(), another);
+    assert_eq!((first.status, second.status), (400, 503), "{}", second.text());
+    let error = second.json()["errors"][0].clone();
+    assert_eq!(error["message"], "too many modules are waiting: `parallelImports` is 1");
+    assert_eq!(error["extensions"]["code"], "OVERLOADED");
+    // The place of the first one is free again.
+    ends.notify_one();
+    assert_eq!(sent().await.status, 400);
 }
 
 #[tokio::test]
