@@ -43,7 +43,7 @@ pub(crate) const NAMES: [(&str, &str); 23] = [
     ("insecure_no_auth", "whether callers of `serve` need no token, wherever they call from"),
     ("allowed_hosts", "hosts by which the server may be addressed beside the loopback names"),
     ("allowed_origins", "origins of pages that may call beside the server's own"),
-    ("module_bytes", "bytes of a module that `serve` takes in"),
+    ("module_bytes", "bytes of a module that is taken in, by `serve` or into a database"),
     ("write_timeout", "seconds for which a client of `serve` may take nothing of what it is sent"),
     ("token", "what commands show to a server that asks for a token"),
     ("author", "who is recorded with changes made on the command line"),
@@ -86,7 +86,7 @@ pub(crate) struct Settings {
     pub(crate) allowed_hosts: Vec<String>,
     /// Origins of pages that may call beside the server's own.
     pub(crate) allowed_origins: Vec<String>,
-    /// Bytes of a module that the server takes in.
+    /// Bytes of a module that is taken in, by the server or into a database.
     pub(crate) module_bytes: usize,
     /// Seconds for which a client may take nothing of what it is sent.
     pub(crate) write_timeout: NonZeroU32,

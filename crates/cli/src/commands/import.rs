@@ -71,6 +71,7 @@ fn replace(args: &Args, program: &str, settings: &Settings, output: Output) -> R
         Given::Wat(text) => GivenModule::Wat(text),
         Given::Text(_) => return Err(Error::TextIntoProgram(args.file.clone())),
     };
+    fits(&module, settings)?;
     let request = ImportRequest {
         program: program.to_owned(),
         branch: args.branch.clone(),
@@ -101,6 +102,24 @@ fn replace(args: &Args, program: &str, settings: &Settings, output: Output) -> R
             Ok(Exit::Conflict)
         }
     }
+}
+
+/// Refuses what a server with these settings would refuse. Where one is asked, it says so by its own.
+fn fits(module: &GivenModule, settings: &Settings) -> Result<(), Error> {
+    let bytes = match module {
+        GivenModule::Wasm(module) => module.len(),
+        GivenModule::Wat(text) => text.len(),
+    };
+    let (which, limit) = ("moduleBytes", settings.module_bytes);
+    if settings.server.is_some() || bytes <= limit {
+        return Ok(());
+    }
+    Err(Error::Refused {
+        code: "LIMIT_EXCEEDED".to_owned(),
+        message: format!("`{which}` is limited to {limit}, found {bytes}"),
+        candidates: Vec::new(),
+        data: json!({ "which": which, "limit": limit, "actual": bytes }),
+    })
 }
 
 /// A bar that shows how far an import is, and what tells it.
@@ -149,6 +168,7 @@ fn of_text(args: &Args, name: &str, source: &Source, settings: &Settings) -> Res
 /// Makes a program of a module: an empty one first, which the module then becomes the content of. So it may be as large as
 /// one that is taken into a program.
 fn of_module(args: &Args, name: &str, module: GivenModule, settings: &Settings) -> Result<Made, Error> {
+    fits(&module, settings)?;
     // What is no module makes no program that would have to go again.
     let valid = match &module {
         GivenModule::Wasm(module) => lmlang_wasm::check(module),
