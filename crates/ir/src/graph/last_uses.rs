@@ -5,8 +5,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use imbl::OrdSet;
-
 use crate::entities::{ContractKind, RegionOwner};
 use crate::function::{Body, Function};
 use crate::node::Source;
@@ -14,15 +12,50 @@ use crate::ops::signature::source_type;
 use crate::ops::{Attr, Exit, Opcode};
 use crate::program::Program;
 use crate::refs::{FuncRef, NodeRef, RegionRef};
+use crate::trie::Trie;
 
-/// A value or a variable: number of its ref, and port.
-type Key = (u64, u16);
-type Live = OrdSet<Key>;
+/// A value or a variable: its port, and the number of its ref, which has 48 bits. Values that are made one after another are
+/// near each other so.
+type Key = u64;
 
 const VARIABLE: u16 = u16::MAX;
 
 fn key(source: Source) -> Key {
-    (source.number(), source.port())
+    key_of(source.number(), source.port())
+}
+
+fn key_of(number: u64, port: u16) -> Key {
+    u64::from(port) << 48 | number
+}
+
+/// Values that are needed. The sets of two paths have most in common, which nobody visits where they are united: there may be
+/// as many of them as branches.
+#[derive(Clone, Default)]
+struct Live(Trie<()>);
+
+impl Live {
+    /// Adds a value, and tells whether it was not there. What is there is not written to, and stays shared.
+    fn insert(&mut self, key: Key) -> bool {
+        let new = !self.0.contains(key);
+        if new {
+            self.0.insert(key, ());
+        }
+        new
+    }
+
+    fn remove(&mut self, key: Key) {
+        self.0.remove(key);
+    }
+
+    fn extend(&mut self, keys: impl IntoIterator<Item = Key>) {
+        for key in keys {
+            self.insert(key);
+        }
+    }
+
+    fn unite(&mut self, other: Live) {
+        self.0.absorb(other.0);
+    }
 }
 
 /// Where a function uses values of the heap for the last time.
@@ -53,8 +86,10 @@ struct Walk<'a> {
     function: &'a Function,
     /// Needed after a node that owns regions.
     after: HashMap<NodeRef, Live>,
+    /// Needed when a loop begins again.
+    again: HashMap<NodeRef, Live>,
     /// For each loop body the values from outside that are used in it.
-    kept: HashMap<RegionRef, Vec<Key>>,
+    kept: HashMap<RegionRef, Live>,
     /// Needed until the end of the function: parameters that an `ensure` may look at.
     always: Live,
     /// Where regions lie, once that was asked for.
@@ -84,8 +119,9 @@ pub fn last_uses(program: &Program, of: FuncRef, function: &Function) -> LastUse
     let mut walk = Walk {
         function,
         after: HashMap::new(),
+        again: HashMap::new(),
         kept: HashMap::new(),
-        always: Live::new(),
+        always: Live::default(),
         lies: HashMap::new(),
         found: LastUses::default(),
     };
@@ -105,24 +141,25 @@ pub fn last_uses(program: &Program, of: FuncRef, function: &Function) -> LastUse
         if let (Opcode::VarGet, Attr::Variable(variable)) = (content.op().code(), content.op().attr())
             && body.variable(*variable).is_some_and(|v| v.ty.on_heap())
         {
-            walk.found.on_heap.insert((variable.number(), VARIABLE));
-            walk.keep_to(node, (variable.number(), VARIABLE), None);
+            let key = key_of(variable.number(), VARIABLE);
+            walk.found.on_heap.insert(key);
+            walk.keep_to(node, key, None);
             // A contract looks at variables when the body is done with them.
             if contracts.contains(&content.region()) {
-                walk.always.insert((variable.number(), VARIABLE));
+                walk.always.insert(key);
             }
         }
     }
     if walk.found.is_empty() {
         return walk.found;
     }
-    let params = (0..function.head().params.len() as u16).map(|port| (of.number(), port));
+    let params = (0..function.head().params.len() as u16).map(|port| key_of(of.number(), port));
     if body.contracts().any(|(_, contract)| contract.kind == ContractKind::Ensure) {
         walk.always.extend(params.clone());
     }
     for (_, contract) in body.contracts() {
         let results = function.head().results.len() as u16;
-        let inner = (0..results).map(|port| (contract.region.number(), port));
+        let inner = (0..results).map(|port| key_of(contract.region.number(), port));
         let mut live = walk.always.clone();
         live.extend(params.clone().chain(inner));
         walk.region(contract.region, live);
@@ -176,11 +213,9 @@ impl Walk<'_> {
             if depth(round) <= home {
                 return;
             }
-            let kept = self.kept.entry(round).or_default();
-            if kept.contains(&key) {
+            if !self.kept.entry(round).or_default().insert(key) {
                 return;
             }
-            kept.push(key);
             region = body.outer(round);
         }
     }
@@ -216,15 +251,23 @@ impl Walk<'_> {
                 if let Some(outer) = stack.last_mut()
                     && let Some((_, _, needed)) = &mut outer.inner
                 {
-                    let kept = self.kept.get(&region).into_iter().flatten().copied();
-                    *needed = std::mem::take(needed).union(live);
-                    needed.extend(kept);
+                    needed.unite(live);
+                    if let Some(kept) = self.kept.get(&region) {
+                        needed.unite(kept.clone());
+                    }
                 }
                 continue;
             };
             let Some(content) = self.function.body().node(node) else { continue };
             if !content.regions().is_empty() {
                 let live = std::mem::take(&mut top.live);
+                if content.op().code() == Opcode::Loop {
+                    let mut again = live.clone();
+                    if let Some(kept) = content.regions().first().and_then(|region| self.kept.get(region)) {
+                        again.unite(kept.clone());
+                    }
+                    self.again.insert(node, again);
+                }
                 // A region that is left says so by an exit to here.
                 self.after.insert(node, live);
                 top.inner = Some((node, 0, self.always.clone()));
@@ -240,14 +283,7 @@ impl Walk<'_> {
         match exit {
             Exit::Return => self.always.clone(),
             Exit::Break(node) => self.after.get(&node).cloned().unwrap_or_default(),
-            Exit::Continue(node) => {
-                let mut live = self.after.get(&node).cloned().unwrap_or_default();
-                let region = self.function.body().node(node).and_then(|node| node.regions().first());
-                if let Some(kept) = region.and_then(|region| self.kept.get(region)) {
-                    live.extend(kept.iter().copied());
-                }
-                live
-            }
+            Exit::Continue(node) => self.again.get(&node).cloned().unwrap_or_default(),
         }
     }
 
@@ -271,26 +307,26 @@ impl Walk<'_> {
                 // Values move only on the path that leaves.
                 let mut leaving = self.target(exit);
                 self.inputs(node, &mut leaving);
-                *live = std::mem::take(live).union(leaving);
+                live.unite(leaving);
                 return;
             }
             (Opcode::BrSwitch, Attr::Switch(targets)) => {
-                *live = Live::new();
+                *live = Live::default();
                 // A table of thousands aims at few targets.
                 let targets: HashSet<Exit> = targets.iter().copied().collect();
                 for exit in targets {
-                    *live = std::mem::take(live).union(self.target(exit));
+                    live.unite(self.target(exit));
                 }
             }
             (Opcode::VarGet, Attr::Variable(variable)) => {
-                let key = (variable.number(), VARIABLE);
-                if self.found.on_heap.contains(&key) && live.insert(key).is_none() {
+                let key = key_of(variable.number(), VARIABLE);
+                if self.found.on_heap.contains(&key) && live.insert(key) {
                     self.found.last.insert((node, 0));
                 }
                 return;
             }
             (Opcode::VarSet, Attr::Variable(variable)) => {
-                live.remove(&(variable.number(), VARIABLE));
+                live.remove(key_of(variable.number(), VARIABLE));
             }
             _ => {}
         }
@@ -302,7 +338,7 @@ impl Walk<'_> {
         for index in (0..content.inputs().len()).rev() {
             let Some(source) = content.inputs().get(index) else { continue };
             let key = key(source);
-            if self.found.on_heap.contains(&key) && live.insert(key).is_none() {
+            if self.found.on_heap.contains(&key) && live.insert(key) {
                 self.found.last.insert((node, index as u16));
             }
         }

@@ -280,3 +280,19 @@ fn changes_skip_what_is_shared() {
     assert_eq!(found, [500, 70_000]);
     assert!(compared.get() <= 2 * 16, "{} comparisons", compared.get());
 }
+
+#[test]
+fn what_is_shared_stays_shared_when_it_is_absorbed() {
+    let before = built(&(0..4_096).map(|key| (key, 0)).collect());
+    let (mut one, mut other) = (before.clone(), before.clone());
+    one.insert(5, 1);
+    other.insert(9_000, 2);
+    // What is there is that of the other one, also where that is older.
+    one.absorb(other);
+    let both: Model = (0..4_096).map(|key| (key, 0)).chain([(9_000, 2)]).collect();
+    assert_eq!(one, built(&both));
+    for key in 16..4_096 {
+        let [was, is] = [&before, &one].map(|trie| trie.get(key).expect("it is there"));
+        assert!(std::ptr::eq(was, is), "{key} was copied");
+    }
+}

@@ -98,7 +98,7 @@ impl<T> Trie<T> {
 
 impl<T: Clone> Trie<T> {
     /// Takes the entries of another trie in; where both have a key, that of the other stays. Whole subtries change
-    /// hands where the keys of one are apart from those of the other.
+    /// hands where the keys of one are apart from those of the other, and what both share is not visited.
     pub(crate) fn absorb(&mut self, other: Trie<T>) {
         let root = std::mem::replace(&mut self.root, Child::Empty);
         self.root = union(root, other.root);
@@ -140,6 +140,9 @@ fn shared_key<T>(a: &Child<T>, b: &Child<T>) -> Option<u64> {
 }
 
 fn union<T: Clone>(a: Child<T>, b: Child<T>) -> Child<T> {
+    if a.same(&b) {
+        return a;
+    }
     match (a, b) {
         (Child::Empty, one) | (one, Child::Empty) => one,
         (Child::Leaf(x), Child::Leaf(y)) if x.prefix == y.prefix => Child::Leaf(Arc::new(joined(&x, &y))),
