@@ -46,7 +46,7 @@ pub use probe::Probe;
 pub(crate) use quote::cut as shortened;
 pub use reply::{Cost, CostSource, Finish, Latency, Reply, ToolCall, Usage, UsageSource};
 pub use request::{Format, Message, Repair, Request, Tool};
-pub use role::{Role, RoleError};
+pub use role::{BUILT_IN as BUILT_IN_ROLES, Role, RoleError};
 pub use secret::Secret;
 pub use settings::SettingsError;
 

@@ -6,12 +6,15 @@ use std::sync::LazyLock;
 
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use rust_embed::RustEmbed;
 
 #[derive(RustEmbed)]
 #[folder = "../../docs"]
 struct Docs;
+
+/// How lmlang is made: pages link to it.
+const ARCHITECTURE: &str = include_str!("../../../ARCHITECTURE.md");
 
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
@@ -46,6 +49,21 @@ pub(crate) async fn index() -> Response {
 pub(crate) async fn all() -> Response {
     let pages: Vec<String> = pages().into_iter().map(|(_, page)| page).collect();
     typed("text/plain; charset=utf-8", format!("{SUMMARY}\n{}", pages.join("\n")))
+}
+
+/// The table of contents.
+pub(crate) async fn contents() -> Response {
+    one(Path("README.md".to_owned())).await
+}
+
+/// Where links of the table of contents lead on from.
+pub(crate) async fn folder() -> Redirect {
+    Redirect::permanent("/docs/")
+}
+
+/// How lmlang is made.
+pub(crate) async fn architecture() -> Response {
+    typed(MARKDOWN, ARCHITECTURE.to_owned())
 }
 
 /// One page, or a picture of one.

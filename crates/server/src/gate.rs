@@ -89,8 +89,10 @@ fn is_probe(path: &str) -> bool {
 
 /// Whether anybody may link to it.
 fn is_page(path: &str) -> bool {
-    matches!(path, "/" | "/graphiql" | "/llms.txt" | "/llms-full.txt" | "/schema.graphql")
-        || ["/web/", "/docs/"].iter().any(|folder| path.starts_with(folder))
+    matches!(
+        path,
+        "/" | "/graphiql" | "/llms.txt" | "/llms-full.txt" | "/schema.graphql" | "/docs" | "/ARCHITECTURE.md"
+    ) || ["/web/", "/docs/"].iter().any(|folder| path.starts_with(folder))
 }
 
 /// Whether a browser says that a page of another site made it send the request. A picture or a script has no `Origin`, and
@@ -169,6 +171,8 @@ mod tests {
         check("/graphiql", "cross-site", true);
         check("/web/main.js", "same-site", true);
         check("/docs/mcp.md", "cross-site", true);
+        check("/docs", "cross-site", true);
+        check("/ARCHITECTURE.md", "cross-site", true);
         check("/backup", "cross-site", false);
     }
 

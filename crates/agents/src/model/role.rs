@@ -21,6 +21,9 @@ pub struct Role(String);
 )]
 pub struct RoleError(pub String);
 
+/// The roles that the built-in flows ask for, and the one whose settings others go by. Declared flows have others.
+pub const BUILT_IN: [&str; 5] = ["default", "drafter", "planner", "reasoner", "router"];
+
 /// Longest name of a role.
 const LONGEST: usize = 40;
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::misset;
 use crate::output::{Output, bar, columns, counted, say};
 use crate::session::{Missing, block_on, open};
 use crate::settings::Settings;
@@ -83,6 +84,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
 
 /// Asks every model that the settings name for one token.
 fn models(settings: &Settings, output: Output) -> Result<Exit, Error> {
+    misset::doubtful(&settings.llm).iter().for_each(|told| say(format!("warning: {told}")));
     let models = settings.models()?;
     let rows = block_on(async {
         let mut rows = Vec::new();

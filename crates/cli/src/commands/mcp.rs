@@ -34,8 +34,8 @@ enum Action {
         /// The client.
         #[arg(long, value_enum)]
         client: Kind,
-        /// Print it; the only way so far.
-        #[arg(long, required = true)]
+        /// Print it, as is done without this, too.
+        #[arg(long)]
         print: bool,
     },
 }

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::client::selector;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::misset;
 use crate::open_files;
 use crate::output::{Output, columns, say};
 use crate::samples;
@@ -44,6 +45,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     telemetry::start_logging(&settings.log, settings.log_format.into())?;
     telemetry::start_metrics();
+    misset::doubtful(&settings.llm).iter().for_each(|told| say(format!("warning: {told}")));
     let config = Config {
         listen: settings.address()?,
         allowed_hosts: settings.allowed_hosts.clone(),

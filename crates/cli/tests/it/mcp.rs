@@ -164,7 +164,7 @@ fn clients_are_told_how_to_start_it() {
         ("cursor", "/mcpServers/lmlang/args"),
         ("vscode", "/servers/lmlang/args"),
     ] {
-        let printed = place.ok(&["mcp", "install", "--client", client, "--print"]);
+        let printed = place.ok(&["mcp", "install", "--client", client]);
         let json: Value = serde_json::from_str(&printed).expect("it is JSON");
         let args = json.pointer(place_of_args).unwrap_or_else(|| panic!("{printed}"));
         assert_eq!((&args[0], &args[2]), (&json!("--data"), &json!("mcp")), "{printed}");

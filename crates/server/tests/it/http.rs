@@ -239,6 +239,16 @@ async fn pages_probes_and_metrics_answer() {
         assert_eq!(server.send(&format!("GET {}", link.0), "", "").await.status, 200, "{}", link.0);
     }
     assert!(server.send("GET /llms-full.txt", "", "").await.text().contains("# Access: tokens and scopes"));
+    let folder = server.send("GET /docs", "", "").await;
+    assert_eq!((folder.status, folder.header("location")), (308, Some("/docs/")));
+    let contents = server.send("GET /docs/", "", "").await.text();
+    assert!(contents.starts_with("# The book"), "{contents}");
+    for (link, _) in contents.split("](").skip(1).filter_map(|rest| rest.split_once(')')) {
+        let page = link.split('#').next().expect("a part is there");
+        let path =
+            page.strip_prefix("../").map_or_else(|| format!("/docs/{page}"), |file| format!("/{file}"));
+        assert_eq!(server.send(&format!("GET {path}"), "", "").await.status, 200, "{path}");
+    }
     assert_eq!(server.send("GET /docs/nothing.md", "", "").await.status, 404);
     assert_eq!(server.send("GET /web/nothing.js", "", "").await.status, 404);
     assert_eq!(server.send("GET /web/../../Cargo.toml", "", "").await.status, 404);
