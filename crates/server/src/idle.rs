@@ -98,6 +98,12 @@ impl Connection {
     }
 }
 
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.stop_waiting();
+    }
+}
+
 /// A request that is under way.
 #[derive(Debug)]
 pub(crate) struct Busy(Arc<Connection>);
