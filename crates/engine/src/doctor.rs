@@ -395,7 +395,7 @@ impl Replay {
         let mut taken = None;
         each_made(&entry.edits, &mut |of| {
             if !self.given.insert(of.number) && tip.program.ref_of(of.number).is_none() {
-                taken.get_or_insert(of);
+                taken = taken.or(Some(of));
             }
         });
         if let Some(of) = taken.filter(|_| is_new) {
