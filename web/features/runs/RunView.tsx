@@ -402,7 +402,7 @@ function Header(props: {
       </div>
       {lacks && <p className="muted">{lacks}</p>}
       <dl className="run-facts">
-        <Fact name="session">
+        <Fact name="conversation">
           <Link
             to="/sessions/$session"
             params={{ session: session.id }}

@@ -75,7 +75,7 @@ export function RunsView() {
             ))}
           </select>
         </label>
-        {search.session !== undefined && <span className="muted">of one session</span>}
+        {search.session !== undefined && <span className="muted">of one conversation</span>}
         {filtered && (
           <button
             type="button"
