@@ -494,7 +494,11 @@ try {
   await page.getByLabel('x i64').fill('21');
   await shopEdit({ replaceFunctionText: { ref: 'shop::twice', text: twice('x: i64, y: i64') } });
   await page.getByLabel('y i64').fill('22');
-  await shopEdit({ removeFunction: { ref: 'shop::twice' } });
+  await shopEdit({ renameFunction: { ref: 'shop::twice', name: 'doubled' } });
+  await page.getByRole('heading', { name: 'shop::doubled' }).waitFor();
+  await page.waitForURL((url) => decodeURIComponent(url.hash).endsWith('/f/shop::doubled/run'), { timeout });
+  assert.equal(await page.getByLabel('y i64').inputValue(), '22', 'what was entered stays');
+  await shopEdit({ removeFunction: { ref: 'shop::doubled' } });
   await page.getByText('The newest revision has no function of this name any more').waitFor();
   assert.equal(await page.getByLabel('y i64').inputValue(), '22', 'what was entered stays');
   await accessible(page, 'gone');

@@ -9,6 +9,7 @@ import { useAgain, useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { functionKey, revisionKey } from '../../lib/program';
+import { renamedTo } from '../../lib/renamed';
 import { useTitle } from '../../lib/title';
 import { Badge, Empty, Message, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
@@ -27,18 +28,28 @@ type Target = NonNullable<ProgramData['function']>;
 /** Asks what a function is to be run with. */
 export function StartForm({ name, rev }: { name: string; rev: number | undefined }) {
   const { programId, name: program, feed } = useLive();
+  const navigate = useNavigate();
   const at = revisionKey(rev).at ?? null;
+  // What is gone meanwhile stays as it was, so that what is entered does.
+  const [kept, keep] = useState<RunTargetQuery>();
+  const found = kept?.program;
+  const target = found?.function;
+  // Found once, it is asked for by its ref after an edit: its name may have become another.
+  const [first] = useState(feed.head);
+  const asked = feed.head !== first && target ? target.ref : name;
   const { data, problem, refresh } = useAsk(
     RunTargetDocument,
-    { id: programId, ...functionKey(name), at, function: name },
+    { id: programId, ...functionKey(asked), at, function: asked },
     { requestPolicy: 'cache-and-network' },
   );
   useAgain(refresh, String(feed.head));
-  // What is gone meanwhile stays as it was, so that what is entered does.
-  const [kept, keep] = useState<RunTargetQuery>();
   if (data?.program?.function && data !== kept) keep(data);
-  const found = kept?.program;
-  const target = found?.function;
+
+  const renamed = rev === undefined ? renamedTo(name, target?.path) : null;
+  useEffect(() => {
+    if (renamed === null) return;
+    void navigate({ to: '/p/$program/f/$function/run', params: { program, function: renamed }, replace: true });
+  }, [navigate, program, renamed]);
 
   useTitle(`Run ${target?.path ?? name}`);
 
