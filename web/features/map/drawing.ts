@@ -1,6 +1,7 @@
 // What the picture draws by hand, above or behind the marks.
 import type Sigma from 'sigma';
 
+import { cutMiddle } from '../../lib/middle';
 import { counted } from '../../ui';
 import type { Palette } from './palette';
 import type { Box } from './picture';
@@ -11,9 +12,14 @@ export const ROOM = 160;
 const READABLE = 0.6;
 
 function shortened(context: CanvasRenderingContext2D, text: string, width: number): string {
-  if (context.measureText(text).width <= width) return text;
-  const part = text.length * (width / context.measureText(text).width);
-  return `${text.slice(0, Math.max(1, Math.floor(part) - 1))}…`;
+  const whole = context.measureText(text).width;
+  if (whole <= width) return text;
+  // Letters are of different widths: what fits by the average may be too wide.
+  for (let length = Math.floor(text.length * (width / whole)); length > 2; length -= 1) {
+    const cut = cutMiddle(text, length);
+    if (context.measureText(cut).width <= width) return cut;
+  }
+  return cutMiddle(text, 2);
 }
 
 /** Where the boxes that can be seen are on the screen. */
@@ -87,8 +93,9 @@ interface Drawn {
   label?: string | null;
 }
 
-/** How high the plate of a name is. */
+/** How high the plate of a name is, and how far from its mark the name begins and how far it ends from its room's end. */
 const PLATE = 16;
+const GAP = { before: 4, after: 8 };
 
 /** Draws the name of a mark to its right, on a plate that keeps lines from running through it. */
 export function drawLabel(
@@ -99,13 +106,13 @@ export function drawLabel(
 ) {
   if (!label || scale < READABLE) return;
   context.font = `12px ${palette.font}`;
-  const text = shortened(context, label, Math.max(40, ROOM * scale - size));
+  const text = shortened(context, label, Math.max(40, ROOM * scale - size - GAP.before - GAP.after));
   context.beginPath();
   context.roundRect(x + size + 2, y - PLATE / 2, context.measureText(text).width + 4, PLATE, 3);
   context.fillStyle = palette.surface;
   context.fill();
   context.fillStyle = palette.text;
-  context.fillText(text, x + size + 4, y + 4);
+  context.fillText(text, x + size + GAP.before, y + 4);
 }
 
 /** Draws the whole name of the mark that is pointed at, in a box of its own. */

@@ -34,9 +34,9 @@ export interface Shape {
   together: number;
 }
 
-/** The shape of a screen, and that of a telephone, on which there is room for the names of two columns. */
+/** The shape of a screen, and that of a telephone, on which there is room for the names of two columns, however high. */
 export const WIDE: Shape = { aspect: 1.6, unfolded: 5, together: 1 };
-export const TALL: Shape = { aspect: 0.6, unfolded: 2, together: 2 };
+export const TALL: Shape = { aspect: 0.02, unfolded: 2, together: 2 };
 
 /** The groups of things that reach each other, by thing; a group that reaches another one has the larger number. */
 function groupsOf(next: readonly (readonly number[])[]): { group: Int32Array; count: number } {

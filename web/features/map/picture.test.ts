@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { mapOf } from './model';
-import { pictureOf, placesOf, radiusOf, ratioFor, standingFor, type Sight } from './picture';
+import { pictureOf, placesOf, radiusOf, ratioFor, standingFor, type Sight, beginningOf } from './picture';
 import { program } from './testing';
 
 const map = mapOf(
@@ -64,6 +64,17 @@ test('50,000 functions have their places', () => {
 
 test('a function of a closed module is stood for by that', () => {
   expect(standingFor(map, new Set(['m1']), ['f1', 'f3', 'f4', 'gone'])).toEqual(['f1', 'm2']);
+});
+
+test('a high place shows the upper end of a long picture, as wide as it is', () => {
+  const place = { width: 390, height: 600 };
+  expect(beginningOf({ width: 428, height: 4000 }, place, 0.14)).toEqual({
+    ratio: expect.closeTo(0.175, 3),
+    middle: { x: 214, y: expect.closeTo(345.4, 1) },
+  });
+  // What can be read stays whole, and so does a picture in a wide place.
+  expect(beginningOf({ width: 428, height: 700 }, place, 0.79)).toBe(null);
+  expect(beginningOf({ width: 428, height: 4000 }, { width: 840, height: 600 }, 0.14)).toBe(null);
 });
 
 test('a camera goes to what is found, near enough to read its name', () => {

@@ -184,6 +184,28 @@ const FILLED = 0.7;
 const NEAREST = 1.25;
 const READABLE = 0.75;
 
+/** What a camera sees at first, where it would see a whole picture so small that nothing can be read. */
+export interface Beginning {
+  ratio: number;
+  /** The middle of what is seen, as places on the picture. */
+  middle: { x: number; y: number };
+}
+
+/** How far the picture stands from the border of its place, in pixels. */
+export const PADDING = 24;
+
+/** The upper end of a picture, as wide as a high place; null where the whole of it is seen, as in a wide place. */
+export function beginningOf(
+  { width, height }: Pick<Picture, 'width' | 'height'>,
+  place: Sight['place'],
+  scale: number,
+): Beginning | null {
+  if (place.width >= place.height || scale >= READABLE) return null;
+  const wanted = Math.min(NEAREST, (place.width - 2 * PADDING) / width);
+  if (wanted <= scale || height * wanted <= place.height) return null;
+  return { ratio: scale / wanted, middle: { x: width / 2, y: (place.height / 2 - PADDING) / wanted } };
+}
+
 /** The ratio with which a camera sees marks, and reads their names if they stand near each other; null: it does already. */
 export function ratioFor({ box, place, scale, ratio }: Sight): number | null {
   const inSight = box.x >= 0 && box.y >= 0 && box.x + box.width <= place.width && box.y + box.height <= place.height;

@@ -4,7 +4,7 @@ import { EdgeArrowProgram, EdgeLineProgram } from 'sigma/rendering';
 
 import { drawBoxes, drawLabel, drawLights, drawPointed, drawTitles, ROOM } from './drawing';
 import type { Palette } from './palette';
-import { ratioFor, type Picture } from './picture';
+import { beginningOf, PADDING, ratioFor, type Picture } from './picture';
 import { ShapeProgram, shapeOf } from './shapes';
 
 /** How a picture looks at the moment. */
@@ -84,7 +84,7 @@ export function openScreen(container: HTMLElement, first: Look, { onPoint, onOpe
     enableCameraRotation: false,
     minCameraRatio: 0.002,
     maxCameraRatio: 1.5,
-    stagePadding: 24,
+    stagePadding: PADDING,
     // Names have room beside their marks, from the size on at which they can be read.
     labelRenderedSizeThreshold: 2.8,
     labelDensity: 1_000,
@@ -184,10 +184,25 @@ export function openScreen(container: HTMLElement, first: Look, { onPoint, onOpe
     renderer.setCustomBBox({ x: [left, left + wide], y: [-(top + high), -top] });
   };
 
+  let begun = false;
+  /** Goes to where a picture is seen first, as soon as there is a place. */
+  const begin = (picture: Picture) => {
+    const place = renderer.getDimensions();
+    if (begun || place.width <= 1) return;
+    begun = true;
+    const camera = renderer.getCamera();
+    const beginning = beginningOf(picture, place, renderer.scaleSize(1));
+    if (!beginning) return;
+    const { x, y } = beginning.middle;
+    const middle = renderer.viewportToFramedGraph(renderer.graphToViewport({ x, y: -y }));
+    camera.setState({ ...middle, ratio: beginning.ratio });
+  };
+
   const resized = new ResizeObserver(() => {
     renderer.resize();
     if (picture) frame(picture);
     renderer.refresh();
+    if (picture) begin(picture);
   });
   resized.observe(container);
 
@@ -197,6 +212,7 @@ export function openScreen(container: HTMLElement, first: Look, { onPoint, onOpe
       frame(next);
       fill(graph, next);
       renderer.refresh();
+      begin(next);
     },
     look(next) {
       ({ lit, palette } = next);
