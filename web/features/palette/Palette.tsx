@@ -22,6 +22,7 @@ import {
 } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { useCommands } from '../../lib/commands';
+import { halvesOf } from '../../lib/middle';
 import { programKey } from '../../lib/program';
 import {
   contractOwners,
@@ -235,6 +236,8 @@ function optionId(list: string, { id }: Entry): string {
 
 function Option(props: { id: string; entry: Entry; icon: LucideIcon; active: boolean; onHover(): void; onGo(): void }) {
   const { id, entry, icon: Icon, active, onHover, onGo } = props;
+  const isProse = ['command', 'program', 'run'].includes(entry.kind);
+  const halves = isProse ? null : halvesOf(entry.label);
   return (
     // The keyboard stays in the field above, which says which option is active.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
@@ -243,12 +246,15 @@ function Option(props: { id: string; entry: Entry; icon: LucideIcon; active: boo
       role="option"
       tabIndex={-1}
       aria-selected={active}
+      aria-label={halves ? `${entry.label} ${entry.detail}` : undefined}
       className="palette-option"
       onClick={onGo}
       onMouseMove={active ? undefined : onHover}
     >
       <Icon size={14} aria-hidden className="muted" />
-      <span className={['command', 'program', 'run'].includes(entry.kind) ? 'label' : 'label mono'}>{entry.label}</span>
+      <span className={`label${isProse ? '' : ' mono'}${halves ? ' halves' : ''}`}>
+        {halves ? halves.map((half) => <span key={half}>{half}</span>) : entry.label}
+      </span>
       <span className="detail muted">{entry.detail}</span>
     </div>
   );
