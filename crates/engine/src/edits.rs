@@ -290,7 +290,7 @@ impl Engine {
             counts: next.counts,
             rests: std::mem::take(&mut next.rests),
             names: next.created.iter().filter_map(|(name, of)| Some((name.clone()?, *of))).collect(),
-            ..self.content_header(RevisionKind::Edit, head, &tip, content, &next.refs, call)
+            ..self.filled_header(RevisionKind::Edit, head, &tip, content, &next.refs, call)
         };
         let entry = Entry::new(header, std::mem::take(&mut next.edits));
         let after = Arc::new(Revision { entry: Arc::clone(&entry.header), checked: next.checked.clone() });

@@ -127,7 +127,7 @@ impl Engine {
             let content = checked.program();
             let header = Header {
                 counts: difference.counts(),
-                ..self.content_header(RevisionKind::Import, &head, &tip, content, &refs, call)
+                ..self.filled_header(RevisionKind::Import, &head, &tip, content, &refs, call)
             };
             let entry = Entry::new(header, difference.edits.clone());
             let after = Arc::new(Revision { entry: Arc::clone(&entry.header), checked });

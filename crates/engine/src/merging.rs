@@ -217,7 +217,7 @@ impl Engine {
         let difference = self.compute(compare).await?;
         let content = combined.checked.program();
         let header =
-            self.content_header(RevisionKind::Merge, head, &sides.into, content, &combined.refs, call);
+            self.filled_header(RevisionKind::Merge, head, &sides.into, content, &combined.refs, call);
         let header = Header {
             parents: vec![sides.into.revision.entry.number, sides.from.entry.number],
             counts: difference.counts(),

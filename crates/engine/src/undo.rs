@@ -200,7 +200,7 @@ impl Engine {
         let header = Header {
             counts: difference.counts(),
             target: Some(number),
-            ..self.content_header(kind, head, &tip, to, refs, call)
+            ..self.filled_header(kind, head, &tip, to, refs, call)
         };
         let entry = Entry::new(header, difference.edits);
         let after = Arc::new(Revision { entry: Arc::clone(&entry.header), checked: target });

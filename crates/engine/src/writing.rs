@@ -224,7 +224,7 @@ impl Engine {
     /// The header of the next entry on a head, which makes a content of a branch.
     ///
     /// No ref of the content is handed out again, even where the log says less of the counter than its entries have refs.
-    pub(crate) fn content_header(
+    pub(crate) fn filled_header(
         &self,
         kind: RevisionKind,
         head: &Head,
