@@ -544,7 +544,7 @@ impl Planned {
             target: reverts.first().copied().filter(|_| reverts.len() == 1),
             reverts,
             also_reverts: numbers(&done.also_removed),
-            ..engine.content_header(RevisionKind::Revert, head, &self.tip, done.checked.program(), refs, call)
+            ..engine.filled_header(RevisionKind::Revert, head, &self.tip, done.checked.program(), refs, call)
         };
         let entry = Entry::new(header, done.difference.edits.clone());
         let (header, checked) = (Arc::clone(&entry.header), done.checked.clone());
