@@ -399,7 +399,7 @@ async fn a_ref_that_was_handed_out_twice_is_told() {
     let mut without = all.clone();
     without.remove_function(of).unwrap();
     log[1].next_ref = log[0].next_ref;
-    let third = Entry { seq: 3, id: Uuid::from_u128(3), parents: vec![2], ..log[1].clone() };
+    let third = Entry { seq: 3, id: Uuid::from_u128(3), parents: vec![2].into(), ..log[1].clone() };
     log.push(third);
     for (entry, [before, after]) in log[1..].iter_mut().zip([[&all, &without], [&without, &all]]) {
         entry.edits = encode_edits(&diff(before, after).edits);
