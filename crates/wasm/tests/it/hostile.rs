@@ -1,7 +1,10 @@
 //! Modules that somebody made to do harm: each is refused, or is a program, in time and memory that its bytes bound.
 
+use std::num::NonZeroUsize;
+
 use lmlang_ir::RefAllocator;
-use lmlang_wasm::{ImportError, MOST_OF_A_KIND, binary, import};
+use lmlang_verify::{Checked, Class};
+use lmlang_wasm::{ExportOptions, ImportError, MOST_OF_A_KIND, binary, export, import};
 
 /// As much stack as a task of the server has.
 const STACK: usize = 2 << 20;
@@ -103,25 +106,63 @@ fn numbers_that_no_bytes_stand_behind_are_refused() {
     check(module(&[section(3, 0, &[]), section(1, 0, &[])]), "(byte ");
 }
 
+/// Some of all that modules have.
+const SEVERAL: &str = r#"(module $m
+  (import "a" "b" (func (param i32))) (global (mut i64) (i64.const 5)) (memory 1 2)
+  (table 2 funcref) (elem (i32.const 0) func 0 1) (data (i32.const 1) "abc") (@custom "c" "d")
+  (func $f (export "f") (param $p i32) (result i32)
+    (block $b (loop $l (br_table $b $l $b (i32.sub (local.get $p) (i32.const 1))))) (local.get $p))
+  (func (export "g") (param i64 f64) (result i64 f32) (local i32 externref)
+    (if (result i64 f32) (i32.eqz (local.get 2))
+      (then (i64.add (local.get 0) (i64.load offset=8 (local.get 2))) (f32.demote_f64 (local.get 1)))
+      (else (i64.const -9) (f32.const 1.5)))
+    (drop) (drop) (i32.store8 (i32.const 5) (i32.const 300)) (call 0 (local.tee 2 (i32.const 77)))
+    (call_indirect (param i32) (i32.const 3) (i32.const 0)) (memory.fill (i32.const 0) (i32.const 4) (i32.const 4))
+    (i64.atomic.rmw.add (i32.const 8) (i64.const 1)) (f32.const nan:0x200000)))"#;
+
+/// Whether a module is a program; then nothing is wrong with that, and it is a valid module again.
+#[track_caller]
+fn is_a_program(module: &[u8]) -> bool {
+    match import(module, &mut RefAllocator::starting_at(1)) {
+        Ok(program) => {
+            let checked = Checked::full(program, NonZeroUsize::MIN);
+            assert_eq!(checked.findings().iter().find(|(_, found)| found.class() == Class::Error), None);
+            let written = export(&checked, ExportOptions::default()).expect("it came from a module");
+            lmlang_wasm::check(&written).expect("it is a module");
+            true
+        }
+        Err(ImportError::Text { .. }) => panic!("bytes are no text"),
+        Err(_) => false,
+    }
+}
+
 #[test]
 fn what_is_cut_off_or_changed_anywhere_is_refused_or_a_program() {
-    let text = r#"(module $m
-        (import "a" "b" (func (param i32))) (global (mut i64) (i64.const 5)) (memory 1 2)
-        (table 2 funcref) (elem (i32.const 0) func 0 1) (data (i32.const 1) "abc") (@custom "c" "d")
-        (func $f (export "f") (param $p i32) (result i32)
-          (block $b (result i32) (loop $l (br_table $b $l (i32.const 1) (local.get $p))) (unreachable))))"#;
-    let whole = binary(text).unwrap();
+    let whole = binary(SEVERAL).unwrap();
+    assert!(is_a_program(&whole));
+    let mut programs = 0;
     for end in 0..whole.len() {
         // Some prefixes are modules of fewer sections.
-        if let Err(ImportError::Text { .. }) = import(&whole[..end], &mut RefAllocator::starting_at(1)) {
-            panic!("bytes are no text");
-        }
-        for flip in [0x01, 0x40, 0x80, 0xff] {
+        programs += usize::from(is_a_program(&whole[..end]));
+        for flip in (0..8).map(|bit| 1u8 << bit).chain([0xff]) {
             let mut changed = whole.clone();
             changed[end] ^= flip;
-            drop(import(&changed, &mut RefAllocator::starting_at(1)));
+            programs += usize::from(is_a_program(&changed));
         }
     }
+    assert!(programs > whole.len(), "{programs} of {} bytes", whole.len());
+}
+
+#[test]
+fn numbers_may_be_longer_than_they_need_to_be_up_to_a_length() {
+    let numbers = |code: &[u8], expect: &str| check(function(&[&[0x60, 0, 1, 0x7f]], code), expect);
+    numbers(&[0x41, 0x80, 0x80, 0x80, 0x80, 0x00], "ok");
+    numbers(&[0x41, 0xff, 0xff, 0xff, 0xff, 0x7f], "ok");
+    numbers(&[0x41, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00], "too long");
+    numbers(&[0x41, 0xff, 0xff, 0xff, 0xff, 0x0f], "too large");
+    let types = |length: &[u8]| module(&[[&[1], length, &[1, 0x60, 0, 0]].concat()]);
+    check(types(&[0x84, 0x80, 0x80, 0x80, 0x00]), "ok");
+    check(types(&[0x84, 0x80, 0x80, 0x80, 0x80, 0x00]), "too long");
 }
 
 #[test]
