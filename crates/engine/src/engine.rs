@@ -346,12 +346,11 @@ impl Engine {
         if self.store().is_alone() {
             return Ok(());
         }
-        // What is on its way from here comes first, or loses to what others did: nothing is taken in meanwhile.
-        if let Err(Refused::Failed(error)) = open.timeline.barrier().stored().await {
-            return Err(error);
+        let newest = self.store().heads(&[open.timeline.key()]).await?;
+        match newest.first() {
+            Some((_, newest)) => self.take_in_up_to(open, *newest).await,
+            None => Ok(()),
         }
-        // Seldom, and large: not a part of every future that may do it.
-        Box::pin(self.take_in_tail(open)).await
     }
 
     /// Waits until the head has come to an entry that is stored: another process may have made it a moment ago, or this one, which
@@ -361,12 +360,18 @@ impl Engine {
         if timeline.head().last >= number || self.store().header(timeline.key(), number).await?.is_none() {
             return Ok(());
         }
+        self.take_in_up_to(open, number).await
+    }
+
+    async fn take_in_up_to(&self, open: &OpenProgram, number: u64) -> Result<(), Error> {
+        let timeline = &open.timeline;
         while timeline.head().last < number {
-            // What is on its way from here comes first, or loses to what is there.
+            // What is on its way from here comes first, or loses to what is there: nothing is taken in meanwhile.
             if let Err(Refused::Failed(error)) = timeline.barrier().stored().await {
                 return Err(error);
             }
             if timeline.head().last < number {
+                // Seldom, and large: not a part of every future that may do it.
                 Box::pin(self.take_in_tail(open)).await?;
             }
         }

@@ -272,7 +272,7 @@ async fn what_one_has_answered_the_others_know_while_they_write() {
     if fixture.db.is_file() {
         return;
     }
-    fixture.create("shop", TEXT).await;
+    let shop = fixture.create("shop", TEXT).await;
     let (here, there) = (&fixture.engine, fixture.replica().await);
     let open = there.find(&Selector::Name("shop".to_owned())).await.unwrap();
     let mut writers = JoinSet::new();
@@ -293,6 +293,9 @@ async fn what_one_has_answered_the_others_know_while_they_write() {
         let made = apply(here, adds(&format!("then_{edit}")), &call()).await;
         there.come_to(&open, made).await.unwrap();
         assert!(there.state(&open, made).await.unwrap().is_some());
+        let branch = format!("draft_{edit}");
+        here.create_branch(&shop, &branch, None, &call()).await.unwrap();
+        apply(&there, Proposal { branch, ..adds(&format!("on_{edit}")) }, &call()).await;
     }
     writers.join_all().await;
     there.close().await;
