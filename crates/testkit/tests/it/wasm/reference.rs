@@ -1,9 +1,9 @@
 //! What a module does in wasmtime.
 
-use lmlang_ir::{Const, Trap, Value};
-use wasmtime::{Config, Engine, Func, Instance, Module, ResourceLimiter, Store, Val};
+use lmlang_ir::{Const, Trap, Type, Value};
+use wasmtime::{Config, Engine, Extern, Func, Instance, Module, ResourceLimiter, Store, Val, ValType};
 
-use super::oracle::{Ending, bits};
+use super::oracle::{Ending, bits, some};
 use super::world::{ENTRIES, MEMORY};
 
 /// A module for wasmtime.
@@ -39,6 +39,56 @@ impl Reference {
             Err(error) => trapped(&error),
         }
     }
+
+    /// Everything that a fresh instance shows: what its functions answer, one call after the other, its memory and globals.
+    pub(super) fn behaviour(&self) -> Vec<String> {
+        let mut store = Store::new(self.0.engine(), Bounds);
+        store.limiter(|bounds| bounds);
+        let instance = match Instance::new(&mut store, &self.0, &[]) {
+            Ok(instance) => instance,
+            Err(error) => return vec![format!("no instance: {:?}", trapped(&error))],
+        };
+        let mut names: Vec<String> = self.0.exports().map(|export| export.name().to_owned()).collect();
+        names.sort();
+        let mut seen = Vec::new();
+        for name in names {
+            match instance.get_export(&mut store, &name).expect("it is exported") {
+                Extern::Func(function) => {
+                    let ty = function.ty(&store);
+                    let words: Vec<Val> = ty.params().enumerate().map(|(at, ty)| given(&ty, at)).collect();
+                    let mut results = vec![Val::I32(0); ty.results().len()];
+                    let called = function.call(&mut store, &words, &mut results);
+                    let called = called.map(|()| results.iter().map(bits_of).collect());
+                    let ending = called.map_or_else(|error| trapped(&error), Ending::Returns);
+                    seen.push(format!("{name}: {ending:?}"));
+                }
+                Extern::Memory(memory) => {
+                    let bytes = memory.data(&store);
+                    let sum = bytes
+                        .iter()
+                        .fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add((*byte).into()));
+                    seen.push(format!("{name}: {} bytes, {sum}", bytes.len()));
+                }
+                Extern::Global(global) => seen.push(format!("{name}: {}", bits_of(&global.get(&mut store)))),
+                _ => {}
+            }
+        }
+        seen
+    }
+}
+
+/// An argument of a type, at a place.
+fn given(ty: &ValType, at: usize) -> Val {
+    let ty = match ty {
+        ValType::I32 => Type::I32,
+        ValType::I64 => Type::I64,
+        ValType::F32 => Type::F32,
+        ValType::F64 => Type::F64,
+        ValType::Ref(of) if of.heap_type().is_extern() => Type::ExternRef,
+        ValType::Ref(_) => Type::FuncRef,
+        ValType::V128 => panic!("{ty:?}"),
+    };
+    word(&some(&ty, at).expect("there is one of each type"))
 }
 
 const TOO_MUCH: &str = "it grows by too much";
